@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from research.engine import (
-    FetchFailure,
+    FetchFailedError,
     Model,
     Page,
     Question,
@@ -47,7 +47,7 @@ class Pages:
 
     async def fetch(self, url: str) -> Page:
         if url not in self._pages:
-            raise FetchFailure("There is no page of this address.", status="failed")
+            raise FetchFailedError("There is no page of this address.", status="failed")
         return self._pages[url]
 
     def tools(self, model: Model | None = None) -> Tools:
@@ -65,7 +65,7 @@ async def research_async(
     """Research a question to its end without any interaction and return all findings.
 
     `tools` may be pages, which are then all that is searched. `today` is what relative dates in the
-    question refer to. Raise `BudgetSpent` or `ToolFailure` as `run_in_memory` does.
+    question refer to. Raise `BudgetSpentError` or `ToolFailedError` as `run_in_memory` does.
     """
     asked = Question(question, (today or date.today()).isoformat(), agreed=True)
     given = tools if isinstance(tools, Tools) else Pages(tools).tools()

@@ -40,7 +40,7 @@ def main(extra: list[str]) -> int:
     else:
         parts = [(["tests", *apart, "-m", "not browser"], PROCESSES + 2)]
         if (ROOT / BROWSER_TESTS).is_dir():
-            parts.append(([BROWSER_TESTS], PROCESSES))
+            parts.append(([BROWSER_TESTS, "-p", "no:schemathesis"], PROCESSES))
     if not is_bench and not (ROOT / ENGINE_TESTS / "__pycache__").is_dir():
         compile_tests()
     total: Counter[str] = Counter()

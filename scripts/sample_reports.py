@@ -26,7 +26,7 @@ def main() -> None:
 def make_reports() -> None:
     from django.core.management import call_command
 
-    from dashboard.forms.samples import load_samples
+    from dashboard.views.ask import load_samples
     from research.models import Run
     from research.services.sample_reports import store_sample
 

@@ -185,7 +185,7 @@ def take_live(page: Page, server: Server, world: World) -> None:
     page.wait_for_timeout(500)
     take(page, "live")
     world.model.let_go()
-    ask(page, server, WIDE, see_plan=True)
+    ask(page, server, WIDE)
     page.locator("#plan-title").wait_for()
     take(page, "plan")
     page.get_by_role("button", name="Start").click()
@@ -203,7 +203,7 @@ def take_live(page: Page, server: Server, world: World) -> None:
     take(page, "report-table")
     questions = ("Which lighthouse do you mean?", "First lit, or rebuilt?")
     world.model.scripts = {SIMPLE: replace(SCRIPTS[SIMPLE], clarifying=questions)}
-    ask(page, server, SIMPLE, see_plan=True)
+    ask(page, server, SIMPLE)
     page.locator("#clarify-title").wait_for()
     take(page, "question")
     world.model.scripts = SCRIPTS
@@ -248,10 +248,9 @@ def add_webhook(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Send a test").wait_for()
 
 
-def ask(page: Page, server: Server, question: str, *, see_plan: bool = False) -> None:
+def ask(page: Page, server: Server, question: str) -> None:
     page.goto(server.url)
     page.get_by_label("What do you want to know?").fill(question)
-    page.get_by_role("checkbox").set_checked(see_plan)
     page.get_by_role("button", name="Research").click()
     page.wait_for_url("**/runs/*/")
 

@@ -51,7 +51,7 @@ def declared_texts() -> set[str]:
 
     from django.conf import settings
 
-    from dashboard.forms.samples import load_samples
+    from dashboard.views.ask import load_samples
     from research.engine.config import ResearchConfig
     from research.engine.knobs import knob_extra
     from research.llm.presets import MODEL_PRESETS

@@ -32,8 +32,8 @@ from dashboard.static_files import StaticFiles
 from tests.support.virtual_time import VirtualTimeLoop
 
 BROWSER_FOLDER = "browser"
-SLOWEST = (("slow",), ("services", "subprocess"))
-"""Markers of the slowest tests, then of those that are slower than most."""
+SLOWEST = (("slow", "services"), ("slow",), ("services",), ("subprocess",))
+"""Markers that the slowest tests have, then those that are slower than most."""
 WHOLE_BROWSER, SHELL = "whole browser", "chromium-headless-shell"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
@@ -260,7 +260,7 @@ class SlowFirst:
 
     def rank(self, item: pytest.Item) -> int:
         ranks = (rank for rank, markers in enumerate(SLOWEST)
-                 if any(map(item.get_closest_marker, markers)))  # fmt: skip
+                 if all(map(item.get_closest_marker, markers)))  # fmt: skip
         return next(ranks, len(SLOWEST))
 
 

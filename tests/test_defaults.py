@@ -17,7 +17,7 @@ from dashboard.contexts import rounds
 from research.engine import limits
 from research.engine.assessment import criteria
 from research.engine.config import ResearchConfig
-from research.engine.evidence import quotes, store, unchecked
+from research.engine.evidence import ledger, quotes, store
 from research.engine.llm_tasks import assess, draft, judge
 from research.engine.llm_tasks.prompting import prompt_pages
 from research.engine.records import Complexity, StopReason
@@ -96,7 +96,7 @@ TABLE = (
     Default("C2", "0.8", CONFIG.gate_overview_pass_score, 0.8),
     Default("C3", "2 independent sources", CONFIG.min_sources_per_aspect[1:], (2, 2)),
     Default("C3", "1 in a simple question", CONFIG.min_sources_per_aspect[0], 1),
-    Default("C3", "cross-checked", unchecked.CORROBORATED, 2),
+    Default("C3", "cross-checked", ledger.CORROBORATED, 2),
     Default("C3", "0.7", CONFIG.gate_deep_pass_score, 0.7),
     Default("C4", "below 90 % key claims", report.KEY_CLAIMS, 0.9),
     Default("C4", "50 % sound statements", report.STATEMENTS, 0.5),

@@ -12,16 +12,6 @@ from research.errors import PlumblineError
 
 ROOT = Path(__file__).parents[1]
 BROAD = re.compile(r"\bexcept(:| (Base)?Exception\b)")
-NAMED_OTHERWISE = frozenset(
-    {
-        # of the engine
-        *("BudgetSpent", "FetchFailure", "JournalEnds", "ModelFailure", "NotComputed", "Outage"),
-        *("Parked", "SearchFailure", "TaskFailed", "TooLong", "ToolFailure"),
-        # of the command line and of the API in OpenAI's formats
-        *("AnswerLost", "BadUse", "InvalidRequest", "ResearchFailed", "Unavailable"),
-    }
-)
-"""Exceptions that don't end in `Error`; a new one does."""
 
 
 @cache
@@ -58,7 +48,7 @@ def test_exceptions_are_named_errors() -> None:
             break
         exceptions |= more
     strays = {name for _, name, _ in found if name in exceptions and not name.endswith("Error")}
-    assert strays == NAMED_OTHERWISE
+    assert strays == set()
 
 
 def broad_clauses() -> Iterator[tuple[str, ast.ExceptHandler, list[str]]]:

@@ -157,7 +157,7 @@ def test_what_a_model_cannot_put_right_is_cut_and_the_report_says_so(
     assert "1889" not in found["report_markdown"]
     assert found["checks"]["cut"] == 2
     assert "2 statements cut in the check" in found["report_markdown"]
-    assert LIT in found["report_markdown"], "the key claim is back, as a quotation"
+    assert f"“{LIT.rstrip('.')}”" in found["report_markdown"], "the key claim is back, quoted"
 
 
 # --- a model's server that has its moods ----------------------------------------------------

@@ -53,7 +53,7 @@ SHARED = {
     "Fraction": "is never changed",
     "IPv4Network": "is never changed",
     "IPv6Network": "is never changed",
-    "SearchFailure": "only its reason is read; it is never raised",
+    "SearchFailedError": "only its reason is read; it is never raised",
     "Parts": "belongs to one event loop but for the index, which is created under its lock",
     "Signal": "locks by itself",
     "DatabaseSyncToAsync": "keeps nothing of a call",

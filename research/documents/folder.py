@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
-from research.engine.ports import SourceKind, ToolFailure
+from research.engine.ports import SourceKind, ToolFailedError
 from research.fetch.sniffing import DOCX, PDF
 
 # To support another suffix, add a line here; `extract` must support the content type.
@@ -42,7 +42,7 @@ _PART = re.compile(r"\?part=\d+$")
 _ENDING = re.compile(r"\.[a-z0-9_+~-]{1,12}")
 
 
-class DocumentError(ToolFailure):
+class DocumentError(ToolFailedError):
     """A folder that can't be used as documents; `reason` is a sentence for the user."""
 
     def __init__(self, reason: str) -> None:

@@ -235,6 +235,14 @@ class ResearchConfig(BaseModel):
         ge=0,
         le=80,
     )
+    verifier_most_missed_details: int = define_knob(
+        2,
+        "Unfaithful ones of the labelled pairs that a verifier may have missed to be believed on"
+        " statements that nearly have their quotes' words; those become quotations otherwise.",
+        unit="errors",
+        ge=0,
+        le=80,
+    )
     verifier_min_canaries: int = define_knob(
         6,
         "Fewest unfaithful pairs planted in a call of the verifier, and as many faithful ones.",

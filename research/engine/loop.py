@@ -26,7 +26,7 @@ from research.engine.rounds.verification import verification_round, weak_claims
 from research.engine.run import Question, Run
 from research.engine.threads.rewrite import rewrite_report
 from research.engine.threads.start import begin_run
-from research.engine.verifier.known_verifier import know_verifier
+from research.engine.verifier.qualification import know_verifier
 
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
@@ -65,7 +65,7 @@ async def run_research(
 ) -> None:
     """Run to the end, emitting every record to the journal's receiver.
 
-    Raises `Parked` where a person has to answer first, `JournalEnds` in a replay that
+    Raises `ParkedError` where a person has to answer first, `JournalEndsError` in a replay that
     goes further than what was recorded, `ConfigError` for a cap on money that can't be kept.
     """
     run = Run(question, config, journal, rules)

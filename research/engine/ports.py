@@ -23,7 +23,7 @@ Hear = Callable[[str], None]
 """Gets a model's text so far, again and again while it grows."""
 
 
-class ToolFailure(PlumblineError):
+class ToolFailedError(PlumblineError):
     """A failed call to the outside.
 
     `reason` is one sanitised sentence that may be shown to a person: no internal address, trace or
@@ -36,7 +36,7 @@ class ToolFailure(PlumblineError):
         self.permanent = permanent
 
 
-class ModelFailure(ToolFailure):
+class ModelFailedError(ToolFailedError):
     """The model's server returned no usable answer; it may have named a time for the next attempt.
 
     `spent` is the cost of the failed attempt, None if there was none. `too_long` means that the
@@ -58,11 +58,11 @@ class ModelFailure(ToolFailure):
         self.too_long = too_long
 
 
-class SearchFailure(ToolFailure):
+class SearchFailedError(ToolFailedError):
     """Every search provider that was tried failed or refused."""
 
 
-class FetchFailure(ToolFailure):
+class FetchFailedError(ToolFailedError):
     """A page without text; `status` is the cause: refused, failed or empty."""
 
     def __init__(self, reason: str, *, status: FetchStatus, permanent: bool = True) -> None:
@@ -193,7 +193,7 @@ class Page:
 
 
 class Model(Protocol):
-    """A language model's endpoint; raises `ModelFailure`. One call is one attempt."""
+    """A language model's endpoint; raises `ModelFailedError`. One call is one attempt."""
 
     name: str
 
@@ -236,13 +236,13 @@ class PricedModel(Protocol):
 
 
 class Search(Protocol):
-    """A search over the web or documents; raises `SearchFailure`."""
+    """A search over the web or documents; raises `SearchFailedError`."""
 
     async def search(self, request: SearchRequest) -> SearchAnswer: ...
 
 
 class Fetch(Protocol):
-    """Gets one page as text; raises `FetchFailure`."""
+    """Gets one page as text; raises `FetchFailedError`."""
 
     async def fetch(self, url: str) -> Page: ...
 

@@ -13,7 +13,6 @@ from research.engine.budget.meter import Spent, sections_within
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.ledger import Lead, Ledger
-from research.engine.evidence.near_duplicates import NearDuplicates
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
 from research.engine.journal.forms import Form
@@ -33,6 +32,7 @@ from research.engine.records import (
 from research.engine.rounds.topics import Topic, first_topics
 from research.engine.text.language import ENGLISH
 from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.similarity import NearDuplicates
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.threads.seed import IdsUsed, ReportForm, ReportFormat, Seed
 from research.engine.untrusted.address_wall import AddressWall

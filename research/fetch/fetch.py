@@ -1,7 +1,7 @@
 """Fetches one public web page as text, behind the SSRF guard.
 
 Each redirect is checked, rate-limited and timed like the first request; the body is read under
-a size cap and its text extracted in a worker process. Every error is a `FetchFailure` whose
+a size cap and its text extracted in a worker process. Every error is a `FetchFailedError` whose
 reason contains neither the address nor a traceback.
 """
 
@@ -18,7 +18,7 @@ from urllib.parse import urldefrag, urljoin
 
 import httpx
 
-from research.engine.ports import FetchFailure, Page
+from research.engine.ports import FetchFailedError, Page
 from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.pool import PoolError, TextPool
 from research.fetch.network import (
@@ -125,18 +125,18 @@ class SafeFetch:
         self._paces = RateLimiters(settings.at_once_per_host, settings.interval_seconds, store)
 
     async def fetch(self, url: str, admit: Callable[[str], None] | None = None) -> Page:
-        """Return the page at `url`; raise `FetchFailure`.
+        """Return the page at `url`; raise `FetchFailedError`.
 
-        `admit` is called with each address, redirects included, and raises `FetchFailure` to refuse
-        it.
+        `admit` is called with each address, redirects included, and raises `FetchFailedError` to
+        refuse it.
         """
-        with measure_call(FETCHES, FETCH_SECONDS, FetchFailure):
+        with measure_call(FETCHES, FETCH_SECONDS, FetchFailedError):
             download = await self.download(url, admit)
             extracted = await self._extract(download)
         return _make_page(url, download, extracted)
 
     async def download(self, url: str, admit: Callable[[str], None] | None = None) -> Download:
-        """Return the bytes at `url` after all redirects; raise `FetchFailure`."""
+        """Return the bytes at `url` after all redirects; raise `FetchFailedError`."""
         target = check_url(url, self._rules)
         left = _TimeLeft(self._settings.total_seconds)
         for _ in range(self._settings.max_redirects + 1):
@@ -212,7 +212,10 @@ class SafeFetch:
         return check_url(joined, self._rules)
 
     async def _accept(self, target: Target, response: httpx.Response) -> Download:
-        """Return the body of a response that is worth reading; raise `FetchFailure` otherwise."""
+        """Return the body of a response that is worth reading.
+
+        Raise `FetchFailedError` otherwise.
+        """
         check_status(response)
         header = check_type(response.headers.get("content-type", ""))
         limits = self._settings
@@ -233,7 +236,7 @@ class SafeFetch:
                 limits.extract_packed_seconds if packed else limits.extract_seconds,
             )
         except EmptyPageError as empty:
-            raise FetchFailure(empty.reason, status="empty") from None
+            raise FetchFailedError(empty.reason, status="empty") from None
         except PoolError as failure:
             raise fetch_failure(failure.reason) from None
 

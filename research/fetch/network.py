@@ -15,7 +15,7 @@ from ipaddress import ip_address
 import httpcore
 import httpx
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.url_policy import AddressRules, check_resolved
 
 USER_AGENT = "Plumbline/0.1 (+self-hosted research; contact the operator)"
@@ -39,7 +39,7 @@ async def system_resolve(host: str, port: int) -> list[str]:
 
 @contextmanager
 def failures_named() -> Iterator[None]:
-    """Translate HTTP errors to `FetchFailure`, retryable if they may pass."""
+    """Translate HTTP errors to `FetchFailedError`, retryable if they may pass."""
     try:
         yield
     except (TimeoutError, httpx.TimeoutException):
@@ -48,15 +48,15 @@ def failures_named() -> Iterator[None]:
         raise _failed("no connection to the site could be made") from None
     except UnicodeError:
         # httpx parses a redirect's address even if it doesn't follow redirects
-        raise FetchFailure(
+        raise FetchFailedError(
             "the site redirected to an address that cannot be read", status="failed"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL):
         raise _failed("the site's response was cut off or corrupt") from None
 
 
-def _failed(reason: str) -> FetchFailure:
-    return FetchFailure(reason, status="failed", permanent=False)
+def _failed(reason: str) -> FetchFailedError:
+    return FetchFailedError(reason, status="failed", permanent=False)
 
 
 class CheckedNetwork(httpcore.AsyncNetworkBackend):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from pydantic import TypeAdapter
 
 from research.documents.parse_document import EXTRACTOR_VERSION
-from research.engine.ports import FetchFailure, Page
+from research.engine.ports import FetchFailedError, Page
 from research.fetch.fetch import SafeFetch
 from research.fetch.url_policy import AddressRules
 from research.models import CachedPage, PageText
@@ -110,7 +110,7 @@ class RunFetch:
         self._cache = cache
 
     async def fetch(self, url: str) -> Page:
-        """Return the page at `url`; raise `FetchFailure`. Excluded sites are never requested.
+        """Return the page at `url`; raise `FetchFailedError`. Excluded sites are never requested.
 
         A cached page keeps the time at which it was fetched. If the web fails temporarily, a
         cached copy of any age is returned, and its `note` says so.
@@ -126,7 +126,7 @@ class RunFetch:
     async def _from_the_web(self, url: str) -> Page:
         try:
             page = await self._web.fetch(url, self._bounds.check_site)
-        except FetchFailure as failure:
+        except FetchFailedError as failure:
             stored = None if failure.permanent else await self._cache.get_of_any_age(url)
             if stored is None:
                 raise
@@ -135,7 +135,7 @@ class RunFetch:
         return page
 
 
-def _stored_copy(page: Page, failure: FetchFailure) -> str:
+def _stored_copy(page: Page, failure: FetchFailedError) -> str:
     day = f"{page.fetched_at.day} {page.fetched_at:%B %Y}"
     reason = f"{failure.reason[:1].upper()}{failure.reason[1:]}"
     return f"{reason}; the stored copy of {day} was read."

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import httpx
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.extract.extract import type_name
 from research.fetch.rate_limit import retry_after_seconds
 from research.fetch.sniffing import DOCX, PDF, UNTOLD_TYPES, is_binary, packed_type
@@ -27,7 +27,7 @@ _MAY_SAY_WHEN = frozenset({429, 503})
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429})
 
 
-class BusyError(FetchFailure):
+class BusyError(FetchFailedError):
     """A response 429 or 503 with Retry-After."""
 
     def __init__(self, status: int, wait_seconds: float) -> None:
@@ -44,11 +44,14 @@ def check_status(response: httpx.Response) -> None:
         again = status in _WORTH_ANOTHER_TRY or status >= 500
         raise fetch_failure(f"the server answered {status}", permanent=not again)
     if status != 200:
-        raise FetchFailure(f"the server answered {status} without a page", status="empty")
+        raise FetchFailedError(f"the server answered {status} without a page", status="empty")
 
 
 def check_type(header: str) -> str:
-    """Return the raw header if its type is readable or generic; raise `FetchFailure` otherwise."""
+    """Return the raw header if its type is readable or generic.
+
+    Raise `FetchFailedError` otherwise.
+    """
     name = type_name(header)
     if name not in READABLE_TYPES and name not in UNTOLD_TYPES:
         raise _not_read(name)
@@ -67,9 +70,9 @@ def settled_type(header: str, body: bytes) -> str:
     return ""
 
 
-def _not_read(name: str) -> FetchFailure:
+def _not_read(name: str) -> FetchFailedError:
     shown = name if len(name) <= 60 and name.isprintable() else "unknown"
-    return FetchFailure(f"refused: pages of type {shown} are not read", status="refused")
+    return FetchFailedError(f"refused: pages of type {shown} are not read", status="refused")
 
 
 def is_packed(content_type: str) -> bool:
@@ -82,12 +85,12 @@ def may_be_packed(header: str) -> bool:
     return type_name(header) in (*UNTOLD_TYPES, PDF, DOCX)
 
 
-def fetch_failure(reason: str, *, permanent: bool = True) -> FetchFailure:
-    return FetchFailure(reason, status="failed", permanent=permanent)
+def fetch_failure(reason: str, *, permanent: bool = True) -> FetchFailedError:
+    return FetchFailedError(reason, status="failed", permanent=permanent)
 
 
 async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
-    """Return the body, at most `max_bytes` after decompression; raise `FetchFailure` beyond.
+    """Return the body, at most `max_bytes` after decompression; raise `FetchFailedError` beyond.
 
     A zip bomb never unfolds: no step decompresses more than the cap leaves room for.
     """
@@ -100,11 +103,11 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
 async def read_start(response: httpx.Response, most_bytes: int) -> bytes:
     """Return at most `most_bytes` after decompression, leaving the rest unread.
 
-    Raise `FetchFailure` if the encoding is unsupported or the data is corrupt.
+    Raise `FetchFailedError` if the encoding is unsupported or the data is corrupt.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in (*_PLAIN, *_COMPRESSED):
-        raise FetchFailure(
+        raise FetchFailedError(
             "refused: the page is compressed in an unsupported way", status="refused"
         )
     decoder = _Inflate() if encoding in _COMPRESSED else None
@@ -147,10 +150,10 @@ class _Inflate:
             yield zlib.decompressobj(_RAW_DEFLATE)
 
 
-def too_large(max_bytes: int) -> FetchFailure:
+def too_large(max_bytes: int) -> FetchFailedError:
     size = f"{max_bytes / 1_000_000:g} MB"
-    return FetchFailure(f"refused: the page is larger than {size}", status="refused")
+    return FetchFailedError(f"refused: the page is larger than {size}", status="refused")
 
 
-def _garbled() -> FetchFailure:
-    return FetchFailure("the page could not be decompressed", status="failed", permanent=False)
+def _garbled() -> FetchFailedError:
+    return FetchFailedError("the page could not be decompressed", status="failed", permanent=False)

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 import httpx
 from protego import Protego
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.network import failures_named
 from research.fetch.response import read_start
 from research.fetch.url_policy import AddressRules, Target, check_url
@@ -42,7 +42,7 @@ class Known:
 
     until: float
     rules: Protego | None = None
-    failure: FetchFailure | None = None
+    failure: FetchFailedError | None = None
 
 
 class Robots:
@@ -56,15 +56,15 @@ class Robots:
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def check(self, target: Target) -> float:
-        """Return the crawl delay in seconds; raise `FetchFailure` if the target is excluded."""
+        """Return the crawl delay in seconds; raise `FetchFailedError` if the target is excluded."""
         known = await self._rules_for(target)
         if known.failure is not None:
             why = known.failure
-            raise FetchFailure(why.reason, status=why.status, permanent=why.permanent)
+            raise FetchFailedError(why.reason, status=why.status, permanent=why.permanent)
         if known.rules is None:
             return 0.0
         if not known.rules.can_fetch(target.url, AGENT):
-            raise FetchFailure("refused: the site's robots.txt excludes it", status="refused")
+            raise FetchFailedError("refused: the site's robots.txt excludes it", status="refused")
         return min(known.rules.crawl_delay(AGENT) or 0.0, LONGEST_DELAY_SECONDS)
 
     async def _rules_for(self, target: Target) -> Known:
@@ -81,7 +81,7 @@ class Robots:
             with failures_named():
                 async with asyncio.timeout(self._seconds):
                     body = await self._read(url)
-        except FetchFailure as failure:
+        except FetchFailedError as failure:
             return Known(_now() + UNREACHABLE_SECONDS, failure=failure)
         until = _now() + KEPT_SECONDS
         return Known(until, await _parsed(body) if body else None)
@@ -95,7 +95,7 @@ class Robots:
                 if status == 200:
                     return await read_start(response, MAX_BYTES)
                 if status >= 500 or status in _UNREACHABLE:
-                    raise FetchFailure(
+                    raise FetchFailedError(
                         f"the server answered {status} for robots.txt",
                         status="failed",
                         permanent=False,

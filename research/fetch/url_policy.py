@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import idna
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 
 DEFAULT_PORTS = frozenset({80, 443, 8080, 8443})
 MAX_URL_LENGTH = 4_096
@@ -94,7 +94,7 @@ _CLOSED_V6 = tuple(
 )
 
 
-class AddressRefusedError(FetchFailure):
+class AddressRefusedError(FetchFailedError):
     """An address that the SSRF guard refuses, whatever it serves."""
 
     def __init__(self, reason: str) -> None:

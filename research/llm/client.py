@@ -13,7 +13,7 @@ import openai
 from openai import AsyncOpenAI
 
 from research.engine.budget.meter import estimate_tokens
-from research.engine.ports import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
+from research.engine.ports import Hear, ModelAnswer, ModelFailedError, ModelRequest, ModelRole
 from research.limits.breaker import BreakerOpenError
 from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm import failures
@@ -63,7 +63,7 @@ class ChatModel:
         )
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the model's answer; raise `ModelFailure` with a sentence for users."""
+        """Return the model's answer; raise `ModelFailedError` with a sentence for users."""
         return await self._measured(request, None)
 
     async def stream(self, request: ModelRequest, hear: Hear) -> ModelAnswer:
@@ -93,7 +93,7 @@ class ChatModel:
     async def _measured(self, request: ModelRequest, hear: Hear | None) -> ModelAnswer:
         """Make the attempt, counted in the metrics of the process."""
         server, model = urlsplit(self.settings.address).netloc, self.settings.model_of(request.role)
-        with measure_call(MODEL_CALLS, MODEL_SECONDS, ModelFailure, server, model):
+        with measure_call(MODEL_CALLS, MODEL_SECONDS, ModelFailedError, server, model):
             answer = await self._attempt(request, hear)
         count_tokens(model, answer.prompt_tokens, answer.completion_tokens)
         return answer
@@ -109,7 +109,7 @@ class ChatModel:
         except BreakerOpenError as open_breaker:
             raise failures.not_called(open_breaker) from None
         if (fault := reply.fault()) is not None:
-            raise ModelFailure(fault, spent=replace(answer, text=""))
+            raise ModelFailedError(fault, spent=replace(answer, text=""))
         return answer
 
     async def _take_turn(
@@ -122,7 +122,7 @@ class ChatModel:
         try:
             async with asyncio.timeout(self.settings.timeout_seconds):
                 known = await self._send_adapting(request, reply, hear)
-        except ModelFailure:
+        except ModelFailedError:
             turn.succeeded = True
             raise
         except RefusedError as error:
@@ -134,13 +134,13 @@ class ChatModel:
         except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
             await self._limiter.failed(turn)
             spent = self._given_up(request, reply) if failures.was_sent(error) else None
-            raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
+            raise ModelFailedError(failures.OUT_OF_TIME, spent=spent) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise await self._unconnected(error, turn, request, reply) from None
         except (openai.OpenAIError, ValueError, RecursionError):
             turn.succeeded = True
             spent = self._given_up(request, reply)
-            raise ModelFailure(failures.UNREADABLE, spent=spent) from None
+            raise ModelFailedError(failures.UNREADABLE, spent=spent) from None
         turn.succeeded = True
         answer = self._answer(request, reply, known)
         turn.took = answer.prompt_tokens + answer.completion_tokens
@@ -148,12 +148,12 @@ class ChatModel:
 
     async def _unconnected(
         self, error: Exception, turn: Turn, request: ModelRequest, reply: Reply
-    ) -> ModelFailure:
+    ) -> ModelFailedError:
         absent = failures.nobody_there(error, self.settings.address)
         is_down = await self._limiter.failed(turn, absent=absent)
         if failures.was_sent(error):
-            return ModelFailure(failures.CONNECTION_LOST, spent=self._given_up(request, reply))
-        return ModelFailure(failures.UNREACHABLE, permanent=is_down)
+            return ModelFailedError(failures.CONNECTION_LOST, spent=self._given_up(request, reply))
+        return ModelFailedError(failures.UNREACHABLE, permanent=is_down)
 
     async def _send_adapting(
         self, request: ModelRequest, reply: Reply, hear: Hear | None
@@ -209,7 +209,7 @@ class ChatModel:
         try:
             async with asyncio.timeout(begins_in) as begins, chat.create(**fields) as response:
                 if "html" in response.headers.get("content-type", ""):
-                    raise ModelFailure(failures.NO_CHAT, permanent=True)
+                    raise ModelFailedError(failures.NO_CHAT, permanent=True)
                 async for is_stream, event in parse_events(response.iter_bytes()):
                     if begins.when() is not None and not begins.expired():
                         begins.reschedule(None)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from research.engine.ports import ModelAnswer, ModelFailure
+from research.engine.ports import ModelAnswer, ModelFailedError
 from research.errors import PlumblineError
 from research.limits.breaker import BreakerOpenError
 from research.llm.settings import is_loopback
@@ -141,61 +141,63 @@ class RefusedError(PlumblineError):
         return max((number for number in numbers if number < asked), default=None)
 
 
-def refusal_failure(error: RefusedError, spent: ModelAnswer | None = None) -> ModelFailure:
+def refusal_failure(error: RefusedError, spent: ModelAnswer | None = None) -> ModelFailedError:
     """Return the failure for an error; `spent` is the usage before it."""
     failure = _by_words(error) or _by_status(error)
     failure.spent = spent
     return failure
 
 
-def _by_words(error: RefusedError) -> ModelFailure | None:
+def _by_words(error: RefusedError) -> ModelFailedError | None:
     """Return the failure that the error's text identifies unambiguously, whatever the status."""
     status, words = error.status, error.words
     if status in {401, 403, 402}:
         return None
     if error.most_output(1 << 40) is None and _TOO_LONG.search(words):
-        return ModelFailure(TOO_LONG, retry_after_seconds=0.0, too_long=True)
+        return ModelFailedError(TOO_LONG, retry_after_seconds=0.0, too_long=True)
     if status in {0, 500, 503} and _STARTING.search(words):
-        return ModelFailure(LOADING, retry_after_seconds=error.wait or LOADING_SECONDS)
+        return ModelFailedError(LOADING, retry_after_seconds=error.wait or LOADING_SECONDS)
     if status not in _REFUSALS:
         return None
     meanings = ((_KEY, WRONG_KEY), (_MONEY, NOTHING_LEFT), (_POLICY, DECLINED), (_ADDRESS, NO_CHAT),
                 (_MODEL, UNKNOWN_MODEL))  # fmt: skip
     said = next((reason for pattern, reason in meanings if pattern.search(words)), None)
-    return ModelFailure(said, permanent=True) if said else None
+    return ModelFailedError(said, permanent=True) if said else None
 
 
-def _by_status(error: RefusedError) -> ModelFailure:
+def _by_status(error: RefusedError) -> ModelFailedError:
     status, wait = error.status, error.wait
     if status == 402 or (status in {401, 403} and _MONEY.search(error.words)):
-        return ModelFailure(NOTHING_LEFT, permanent=True)
+        return ModelFailedError(NOTHING_LEFT, permanent=True)
     if status == 403 and _POLICY.search(error.words):
-        return ModelFailure(DECLINED, permanent=True)
+        return ModelFailedError(DECLINED, permanent=True)
     if status in {401, 403}:
-        return ModelFailure(WRONG_KEY, permanent=True)
+        return ModelFailedError(WRONG_KEY, permanent=True)
     if status == 404:
-        return ModelFailure(UNKNOWN_MODEL, permanent=True)
+        return ModelFailedError(UNKNOWN_MODEL, permanent=True)
     if status == 405:
-        return ModelFailure(NO_CHAT, permanent=True)
+        return ModelFailedError(NO_CHAT, permanent=True)
     if status == 413:
-        return ModelFailure(TOO_LONG, retry_after_seconds=0.0, too_long=True)
+        return ModelFailedError(TOO_LONG, retry_after_seconds=0.0, too_long=True)
     if status in {400, 422}:
-        return ModelFailure("the model's server refused the request")
+        return ModelFailedError("the model's server refused the request")
     if status == 429 and _QUOTA.search(error.kind):
-        return ModelFailure(NOTHING_LEFT, permanent=True)
+        return ModelFailedError(NOTHING_LEFT, permanent=True)
     if wait is not None and wait > LONGEST_WAIT_SECONDS:
         minutes = math.ceil(wait / 60)
-        return ModelFailure(f"the model's server asks to wait {minutes} minutes", permanent=True)
+        return ModelFailedError(
+            f"the model's server asks to wait {minutes} minutes", permanent=True
+        )
     if status == 429:
-        return ModelFailure("the model's server asks to slow down", retry_after_seconds=wait)
+        return ModelFailedError("the model's server asks to slow down", retry_after_seconds=wait)
     if not status:
-        return ModelFailure("the model's server reported an error")
-    return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
+        return ModelFailedError("the model's server reported an error")
+    return ModelFailedError(f"the model's server answered {status}", retry_after_seconds=wait)
 
 
-def not_called(error: BreakerOpenError) -> ModelFailure:
+def not_called(error: BreakerOpenError) -> ModelFailedError:
     """Return the failure of a call that the circuit breaker refused."""
-    return ModelFailure(
+    return ModelFailedError(
         f"the model's server failed {error.failures} times in a row and is not called for a while",
         permanent=error.is_down,
         retry_after_seconds=error.seconds,

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.llm.capabilities import Capabilities
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings
@@ -77,7 +77,7 @@ async def probe_model(settings: ModelSettings) -> Probe:
         shaped = await model.complete(SHAPE)
         seconds = monotonic() - started
         sense = await model.complete(SENSE)
-    except ModelFailure as failed:
+    except ModelFailedError as failed:
         return Probe(failure=failed.reason)
     finally:
         await model.aclose()

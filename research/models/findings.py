@@ -158,6 +158,9 @@ class Source(EngineRow):
         max_length=10, choices=literal_choices(SourceStatus), default="not_read"
     )
     reason = models.TextField(null=True, blank=True)
+    site = models.TextField(
+        blank=True, default="", db_default="", help_text="The name that the page gives its site."
+    )
 
     class Meta:
         ordering = ("run_id", "round", "pk")

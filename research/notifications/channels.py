@@ -25,7 +25,7 @@ import httpx
 from django.conf import settings
 from django.core import mail
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.network import USER_AGENT, CheckedTransport, failures_named, system_resolve
 from research.fetch.rate_limit import retry_after_seconds
 from research.fetch.url_policy import AddressRules, check_url
@@ -103,7 +103,7 @@ class Channels:
             with failures_named():
                 async with asyncio.timeout(self.timeout_seconds):
                     response = await self._request(target.url, headers, body)
-        except FetchFailure as failure:
+        except FetchFailedError as failure:
             return Outcome(error=failure.reason)
         status = response.status_code
         if 200 <= status < 300:

@@ -20,7 +20,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.url_policy import check_url
 from research.models import Delivery, EmailChoice, Event, Webhook
 from research.notifications.channels import address_rules, new_secret
@@ -140,7 +140,7 @@ def checked_url(url: str) -> str:
         raise InvalidValueError(_("The address is too long."), "url")
     try:
         return check_url(url.strip(), address_rules()).url
-    except FetchFailure as failure:
+    except FetchFailedError as failure:
         told = _("This address can't be used ({reason}).")
         raise InvalidValueError(
             told.format(reason=failure.reason.removeprefix("refused: ")), "url"

@@ -11,6 +11,7 @@ LIKELY = _("Likely answered")
 """Where code judged in a model's place, only the probability of an answer is known."""
 WORDS = {
     Trust.ANSWERED: _("Answered"),
+    Trust.DISPUTED: _("Answered, sources disagree"),
     Trust.PARTLY: _("Partly answered"),
     Trust.RELATED: _("Related passages found"),
     Trust.NOT_ANSWERED: _("Not answered"),

@@ -14,8 +14,8 @@ from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from research.engine.llm_tasks.prompting.ask import TaskFailed
-from research.engine.ports import SearchRequest, ToolFailure, Tools
+from research.engine.llm_tasks.prompting.ask import TaskFailedError
+from research.engine.ports import SearchRequest, ToolFailedError, Tools
 from research.engine.records import Qualification
 from research.engine.report.messages import count_noun
 from research.engine.verifier.qualification import is_qualified
@@ -127,7 +127,7 @@ async def check_verifier(now: Installation, qualify: bool = False) -> Check:
     if qualify:
         try:
             made = await verifier.qualify_model(wanted)
-        except TaskFailed as failed:
+        except TaskFailedError as failed:
             return Check("Verifier", "bad", f"It could not be qualified: {failed.cause}.", AGAIN)
         await sync_to_async(verifier.store_qualification)(wanted, made)
     known = await sync_to_async(verifier.stored_qualification)(wanted)
@@ -266,7 +266,7 @@ async def _search_and_fetch(now: Installation) -> list[Check]:
     try:
         async with tool_factory.own_tools(now) as tools:
             return await _check_search(label, tools)
-    except ToolFailure as failed:
+    except ToolFailedError as failed:
         return [Check("Search", "bad", failed.reason, "Choose another search, or set this one up.")]
 
 
@@ -288,7 +288,7 @@ async def _fetched(urls: Sequence[str], tools: Tools) -> Check:
     for url in urls[:3]:
         try:
             page = await tools.fetch.fetch(url)
-        except ToolFailure as failed:
+        except ToolFailedError as failed:
             reason = failed.reason
         else:
             return Check("Pages", "good", f"A page was read: {len(page.text):,} characters.")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from research.engine.ports import ToolFailure
+from research.engine.ports import ToolFailedError
 from research.runtime import installation
 from research.runtime.installation import Installation
 
@@ -68,13 +68,13 @@ def mixes_documents_and_web(sources: Mapping[str, Any]) -> bool:
 
 
 def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
-    """Raise `ToolFailure` if a search is unknown, not configured or lacks a folder."""
+    """Raise `ToolFailedError` if a search is unknown, not configured or lacks a folder."""
     from research.search.providers import require_provider
 
     now = installation.current_installation()
     for name in names:
         if name == DOCUMENTS and not folders:
-            raise ToolFailure(NO_FOLDER, permanent=True)
+            raise ToolFailedError(NO_FOLDER, permanent=True)
         if name not in {SAMPLES, DOCUMENTS, NONE}:
             require_provider(name, provider_settings(now))
 

@@ -52,10 +52,10 @@ MARKS = {
 class Foreground:
     """Executes one run until it has ended, and asks its owner whenever it waits."""
 
-    def __init__(self, actor: AbstractUser, run: Run, lease: Lease, *, quiet: bool) -> None:
+    def __init__(self, actor: AbstractUser, run: Run, lease: Lease | None, *, quiet: bool) -> None:
         self.actor = actor
         self.run = run
-        self.lease: Lease | None = lease
+        self.lease = lease
         self.console = Console(stderr=True)
         self.quiet = quiet
         self._interrupts = 0

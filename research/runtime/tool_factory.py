@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import connection
 
-from research.engine.ports import Fetch, Search, ToolFailure, Tools
+from research.engine.ports import Fetch, Search, ToolFailedError, Tools
 from research.runtime import installation
 from research.runtime.db_threads import query_async
 from research.runtime.installation import Installation
@@ -181,8 +181,8 @@ async def build_tools(run: Run) -> Tools:
     """Return the live tools of a run, by the sources frozen in it.
 
     The sources are frozen when the run is first executed. Documents are indexed first; a run that
-    only rewrites a report needs none, so they may be deleted by then. Raise `ToolFailure` with a
-    sentence for users.
+    only rewrites a report needs none, so they may be deleted by then. Raise `ToolFailedError` with
+    a sentence for users.
     """
     from research.engine.config import ResearchConfig
     from research.models.runs import REWRITES
@@ -214,7 +214,7 @@ def _load_client() -> None:
 async def own_tools(now: Installation) -> AsyncIterator[Tools]:
     """Yield tools without a model, for a single use on the current event loop.
 
-    Raise `ToolFailure` with a sentence for users.
+    Raise `ToolFailedError` with a sentence for users.
     """
     parts = Parts()
     try:
@@ -276,7 +276,10 @@ def _web_of(run: Run, config: ResearchConfig) -> Fetch:
 
 
 def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collection]:
-    """Return the run's collections, as visible to its owner; raise `ToolFailure` if one is gone."""
+    """Return the run's collections, as visible to its owner.
+
+    Raise `ToolFailedError` if one is gone.
+    """
     from research.services import documents
 
     wanted = sources.get("collections", ())
@@ -285,7 +288,7 @@ def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collec
     )
     gone = [each["name"] for each in wanted if each["id"] not in seen]
     if gone:
-        raise ToolFailure(f"These documents no longer exist: {', '.join(gone)}.")
+        raise ToolFailedError(f"These documents no longer exist: {', '.join(gone)}.")
     return [seen[each["id"]] for each in wanted]
 
 
@@ -298,15 +301,15 @@ async def _documents(
     from research.search.documents import DocumentFetch, DocumentSearch
 
     if not folders and not collections:
-        raise ToolFailure(NO_FOLDER, permanent=True)
+        raise ToolFailedError(NO_FOLDER, permanent=True)
     try:
         reports = [await refresh_and_log(parts.index, folder, parts.pool) for folder in folders]
         own = [await _index_name_of(collection, parts) for collection in collections]
     except DocumentError as error:
-        raise ToolFailure(error.reason, permanent=True) from error
+        raise ToolFailedError(error.reason, permanent=True) from error
     names = [*(report.collection for report in reports), *filter(None, own)]
     if not names:
-        raise ToolFailure(NO_FILES, permanent=True)
+        raise ToolFailedError(NO_FILES, permanent=True)
     return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
 
 

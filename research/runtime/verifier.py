@@ -12,7 +12,7 @@ from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, MemoryStore
 from research.engine.llm_tasks.verify import ask_verdicts_unfitted, prompt_version
-from research.engine.ports import FetchFailure, Page, Tools
+from research.engine.ports import FetchFailedError, Page, Tools
 from research.engine.records import Qualification
 from research.engine.verifier.pairs import Pair
 from research.engine.verifier.qualification import (
@@ -57,7 +57,7 @@ def store_qualification(wanted: ModelSettings, made: Qualification) -> None:
 
 
 async def qualify_model(wanted: ModelSettings) -> Qualification:
-    """Have the model judge the labelled pairs now. Raises `TaskFailed`."""
+    """Have the model judge the labelled pairs now. Raises `TaskFailedError`."""
     from research.llm.client import ChatModel  # takes long to import
 
     config, model = ResearchConfig(), ChatModel(wanted)
@@ -89,4 +89,4 @@ class _NoPages:
     """A model is asked about pairs that are at hand: nothing is fetched."""
 
     async def fetch(self, url: str) -> Page:
-        raise FetchFailure("No page is fetched to qualify a model.", status="refused")
+        raise FetchFailedError("No page is fetched to qualify a model.", status="refused")

@@ -11,7 +11,7 @@ from typing import Self
 import idna
 
 from research.engine.config import ResearchConfig
-from research.engine.ports import FetchFailure, Page, SearchHit, SearchRequest
+from research.engine.ports import FetchFailedError, Page, SearchHit, SearchRequest
 from research.fetch.sites import host_of
 
 
@@ -54,14 +54,16 @@ class Bounds:
         return self.admit_site(hit.url) and self.admit_date(hit.published)
 
     def check_site(self, url: str) -> None:
-        """Raise `FetchFailure` if the site is excluded."""
+        """Raise `FetchFailedError` if the site is excluded."""
         if not self.admit_site(url):
-            raise FetchFailure("refused: the site is left out of this research", status="refused")
+            raise FetchFailedError(
+                "refused: the site is left out of this research", status="refused"
+            )
 
     def check_page(self, page: Page) -> None:
-        """Raise `FetchFailure` if the page was published outside the date range."""
+        """Raise `FetchFailedError` if the page was published outside the date range."""
         if not self.admit_date(page.published):
-            raise FetchFailure(
+            raise FetchFailedError(
                 "refused: the page was published outside the time asked for", status="refused"
             )
 

@@ -14,10 +14,10 @@ from urllib.parse import quote, unquote, urldefrag
 
 from research.documents.folder import Address, DocumentError, whole_url
 from research.engine.ports import (
-    FetchFailure,
+    FetchFailedError,
     Page,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchHit,
     SearchRequest,
 )
@@ -38,13 +38,13 @@ class DocumentSearch:
         self._provider = provider
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the best documents for the query; raises `SearchFailure` if the index is
+        """Return the best documents for the query; raises `SearchFailedError` if the index is
         unusable.
         """
         try:
             found = await self._index.search(request.query, self._collections, request.limit)
         except DocumentError as error:
-            raise SearchFailure(error.reason) from error
+            raise SearchFailedError(error.reason) from error
         hits = (self._hit(hit, rank) for rank, hit in enumerate(found, start=1))
         return SearchAnswer(tuple(hits))
 
@@ -71,9 +71,9 @@ class DocumentFetch:
         try:
             document = await self._index.document(_as_stored(url), self._collections)
         except DocumentError as error:
-            raise FetchFailure(error.reason, status="failed", permanent=False) from error
+            raise FetchFailedError(error.reason, status="failed", permanent=False) from error
         if document is None:
-            raise FetchFailure("No document has this address.", status="refused")
+            raise FetchFailedError("No document has this address.", status="refused")
         return _document_page(url, document)
 
 
@@ -130,11 +130,14 @@ class SampleLibrary:
         self._collection = ""
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the best samples for the query; raise `SearchFailure` if they can't be indexed."""
+        """Return the best samples for the query.
+
+        Raise `SearchFailedError` if they can't be indexed.
+        """
         try:
             collection = await self.open()
         except DocumentError as error:
-            raise SearchFailure(error.reason, permanent=True) from None
+            raise SearchFailedError(error.reason, permanent=True) from None
         return await DocumentSearch(self._index, [collection], provider="samples").search(request)
 
     async def fetch(self, url: str) -> Page:
@@ -142,7 +145,7 @@ class SampleLibrary:
         try:
             collection = await self.open()
         except DocumentError as error:
-            raise FetchFailure(error.reason, status="failed") from None
+            raise FetchFailedError(error.reason, status="failed") from None
         return await DocumentFetch(self._index, [collection]).fetch(url)
 
     async def open(self) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from research.engine.ports import (
     Search,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchHit,
     SearchKind,
     SearchRequest,
@@ -64,7 +64,7 @@ class FallbackSearch:
         """Return the fused results within the request's bounds.
 
         Notes name the searches that failed or fell short, and those that answered instead. Raise
-        `SearchFailure`, naming each search and possible remedies, if all of them failed.
+        `SearchFailedError`, naming each search and possible remedies, if all of them failed.
         """
         suitable = self._suitable(request.kind)
         attempt = _Attempt(request)
@@ -78,7 +78,7 @@ class FallbackSearch:
         suitable = [each for each in self._searches if each.kinds is None or kind in each.kinds]
         if not suitable:
             names = ", ".join(each.name for each in self._searches)
-            raise SearchFailure(
+            raise SearchFailedError(
                 f"None of the searches ({names}) looks for {kind} pages: change SEARCH_KIND or"
                 " name other searches (SEARCH_PROVIDER).",
                 permanent=True,
@@ -96,7 +96,7 @@ class _Attempt:
         self._hits: list[SearchHit] = []
         self._answered: list[str] = []
         self._notes: list[str] = []
-        self._failures: list[SearchFailure] = []
+        self._failures: list[SearchFailedError] = []
         self._refusals: list[str] = []
 
     async def ask(self, named: NamedSearch, *, alone: bool) -> None:
@@ -104,9 +104,9 @@ class _Attempt:
         if not request.query:
             return
         try:
-            with measure_call(SEARCHES, SEARCH_SECONDS, SearchFailure, named.name):
+            with measure_call(SEARCHES, SEARCH_SECONDS, SearchFailedError, named.name):
                 answer = await named.search.search(request)
-        except SearchFailure as failure:
+        except SearchFailedError as failure:
             self._failures.append(failure)
             self._refusals.append(f"{named.name}: {failure.reason}")
             return
@@ -134,10 +134,10 @@ class _Attempt:
         refused = (f"{refusal} {instead}" for refusal in self._refusals)
         return SearchAnswer(prepare_hits(self._hits, self.request.limit), (*refused, *self._notes))
 
-    def _all_failed(self) -> SearchFailure:
+    def _all_failed(self) -> SearchFailedError:
         permanent = all(failure.permanent for failure in self._failures)
         listed = "; ".join(refusal.rstrip(".") for refusal in self._refusals)
-        return SearchFailure(
+        return SearchFailedError(
             f"No search provider answered: {listed}. {WAYS_OUT}", permanent=permanent
         )
 

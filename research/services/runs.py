@@ -21,7 +21,7 @@ from django.utils import timezone
 from research.engine.config import ResearchConfig
 from research.engine.journal import digest_of
 from research.engine.records import Status
-from research.engine.threads.plan_approval import TERMS as PLAN_TERMS
+from research.engine.threads.start import PLAN_TERMS
 from research.models import Command, Run, Thread
 from research.models.runs import Priority
 from research.queue.admission import next_turn, queued_runs

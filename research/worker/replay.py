@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, JournalEnds, Parked
+from research.engine.journal import Journal, JournalEndsError, ParkedError
 from research.engine.loop import Question, run_research
 from research.engine.records import Evidence, Record, Report, Round, RunState, Usage
 from research.engine.report.messages import count_noun
@@ -76,9 +76,9 @@ async def replay_run(run: Run, changes: dict[str, str]) -> Replay:
     result = Replay(run.public_id, _difference(recorded, config))
     try:
         await run_research(question, config, journal)
-    except JournalEnds as end:
+    except JournalEndsError as end:
         result.journal_ends = end.place
-    except Parked as parked:
+    except ParkedError as parked:
         result.journal_ends = f"person/{parked.waiting_for}"
     _fill_result(result, records)
     result.replayed, result.divergences = journal.replayed, journal.divergences

@@ -21,10 +21,10 @@ from django.db import OperationalError
 from research.engine import loop
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, Parked
+from research.engine.journal import Journal, ParkedError
 from research.engine.knobs import ConfigError
 from research.engine.loop import Question
-from research.engine.ports import ToolFailure, Tools
+from research.engine.ports import ToolFailedError, Tools
 from research.engine.records import Qualification
 from research.engine.threads.user_commands import TAKEN, late_commands
 from research.models import Run
@@ -34,10 +34,15 @@ from research.runtime.outages import Outages, is_outage
 from research.runtime.verifier import stored_qualification
 from research.services import ServiceError
 from research.threads.seeds import seed_of
-from research.worker.call_gate import CallGate, gated_tools
 from research.worker.commands import Kind
 from research.worker.fail_or_cancel import cancel_run, fail_run, stall_run
-from research.worker.journal_store import DjangoInbox, DjangoStore, pending_commands
+from research.worker.journal_store import (
+    CallGate,
+    DjangoInbox,
+    DjangoStore,
+    gated_tools,
+    pending_commands,
+)
 from research.worker.leases import (
     CRASHES,
     LEASE_SECONDS,
@@ -225,7 +230,7 @@ class _Advance:
         try:
             await journal.open()
             await self.engine(question, config, journal)
-        except Parked:
+        except ParkedError:
             await self._settle()
             await self.writer.call(release_lease, self.lease)
             return "parked"
@@ -339,6 +344,6 @@ def _sentence(error: BaseException) -> str:
     """Return an error's message if it is meant for users, else a generic sentence."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, ToolFailure):
+    if isinstance(error, ToolFailedError):
         return error.reason
     return str(error) if isinstance(error, ServiceError | ConfigError) else BROKEN

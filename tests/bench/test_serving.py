@@ -12,7 +12,7 @@ import pytest
 from bench import bare_loop
 from bench.world.facts import KINDS, Page
 from bench.world.running import RunningWorld, running_world
-from research.engine import FetchFailure, ModelRequest, SearchRequest
+from research.engine import FetchFailedError, ModelRequest, SearchRequest
 from research.extract.pool import TextPool
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.llm.client import ChatModel, ModelSettings
@@ -82,7 +82,7 @@ async def test_a_page_in_trouble_is_a_failure_of_the_fetch(
     troubled: RunningWorld, pool: TextPool, trouble: str
 ) -> None:
     async with SafeFetch(_allowed(troubled), pool) as fetch:
-        with pytest.raises(FetchFailure):
+        with pytest.raises(FetchFailedError):
             await fetch.fetch(troubled.url(page_of(troubled, trouble)))
 
 

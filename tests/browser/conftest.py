@@ -201,6 +201,7 @@ def open_page(request: pytest.FixtureRequest, watch: Watch) -> Iterator[Open]:
     ports: set[str] = set()
 
     def open_page(server: Server, **options: Any) -> Page:
+        options.setdefault("reduced_motion", "reduce")
         context = browser.new_context(base_url=server.url, **options)
         context.set_default_timeout(LONGEST_MILLISECONDS)
         contexts.append(context)

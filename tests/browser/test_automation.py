@@ -27,6 +27,7 @@ def test_a_webhook_is_added_tried_and_rotated(
         for server in serving(bare_installation):
             page = open_page(server)
             try_webhook(page, receiver, watch)
+            page.close()  # it asks for deliveries, and the server ends
 
 
 def try_webhook(page: Page, receiver: Receiver, watch: Watch) -> None:

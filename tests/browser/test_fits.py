@@ -59,7 +59,6 @@ def test_words_without_an_end_are_broken(
     model_server: Server, world: World, open_page: Open
 ) -> None:
     page = open_page(model_server)
-    page.get_by_role("checkbox").check()
     page.get_by_label("What do you want to know?").fill(SIMPLE)
     page.get_by_role("button", name="Research").click()
     world.model.hold("assess")
@@ -103,6 +102,9 @@ def test_a_citation_can_be_judged_without_scrolling_its_panel(
     bar, panel = page.locator("#citation-panel .judge"), page.locator("#citation-panel")
     shows_all = panel.evaluate("each => each.scrollHeight <= each.clientHeight")
     assert shows_all or bar.evaluate(foot) == panel.evaluate(foot), "nothing is beneath it"
+    if size["height"] > PHONE["width"]:
+        checks = page.locator("#citation-panel .check-line")
+        assert checks.evaluate(foot) < bar.evaluate("each => each.getBoundingClientRect().top")
 
 
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
@@ -143,6 +145,32 @@ def test_a_desk_shows_every_column_of_the_evidence(page: Page) -> None:
             expect(cell).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_next_question_is_typed_where_one_reads_and_hides_nothing(
+    page: Page, size: dict[str, int]
+) -> None:
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    box, field = page.locator(".ask-on"), page.get_by_label("Ask a follow-up")
+    page.evaluate("scrollTo(0, 400)")
+    place = field.bounding_box()
+    assert place is not None
+    page.mouse.click(place["x"] + 20, place["y"] + 10)
+    page.keyboard.type("And how large do the signatures become? " * 12)
+    assert page.evaluate("scrollY") == 400
+    field.evaluate("each => each.blur()")
+    foot = page.locator(".report-foot")
+    foot.evaluate("each => each.scrollIntoView({ block: 'end' })")
+    edges = foot.evaluate("each => each.getBoundingClientRect().bottom")
+    assert edges < box.evaluate("each => each.getBoundingClientRect().top")
+    field.fill("")
+    field.evaluate("each => each.scrollIntoView()")
+    hint = box.locator(".faint").evaluate("each => each.getBoundingClientRect().top")
+    assert foot.evaluate("each => each.getBoundingClientRect().bottom") < hint
+    page.set_viewport_size({"width": size["width"], "height": 390})
+    page.evaluate("scrollTo(0, 400)")
+    expect(box).not_to_be_in_viewport()
+
+
 def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
     page.locator(".cite a").first.click()
     expect(page.locator("#citation-panel mark").first).to_be_visible()
@@ -150,7 +178,8 @@ def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
     expect(page.locator(".report")).to_be_visible()
     expect(page.locator("#citation-panel")).to_be_hidden()
     page.set_viewport_size({"width": 720, "height": 1000})
-    expect(page.locator(".contents")).to_be_hidden()
+    for part in (".contents", ".contents-fold", ".ask-on"):
+        expect(page.locator(part)).to_be_hidden()
     page.goto(f"{page.url}citations/1/")
     expect(page.locator(".stored mark").first).to_be_visible()
     expect(page.locator("main button")).to_have_count(3)
@@ -162,7 +191,6 @@ def test_a_mistake_in_a_comment_is_seen(
     model_server: Server, open_page: Open, watch: Watch
 ) -> None:
     page = open_page(model_server)
-    page.get_by_role("checkbox").check()
     page.get_by_label("What do you want to know?").fill(SIMPLE)
     page.get_by_role("button", name="Research").click()
     page.get_by_text("Send back with a comment").click()
@@ -192,11 +220,11 @@ def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> N
     question = "How old do oaks get, and why do so many of them grow so old on poor soil? " * 6
     page.get_by_label("What do you want to know?").fill(question)
     page.get_by_role("button", name="Research").click()
-    heading = page.locator("h1.question")
-    expect(heading).to_be_visible()
+    expect(page.locator("h1.question")).to_have_text(question.split("?")[0] + "?")
+    asked = page.locator("h1 + .as-asked")
     height = (
         "one => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
     )
-    assert heading.evaluate(height) < 2.1
+    assert asked.evaluate(height) < 2.1
     page.locator(".whole input").check()
-    assert heading.evaluate(height) > 3
+    assert asked.evaluate(height) > 3

@@ -25,7 +25,6 @@ def asks_back(world: World) -> World:
 
 def ask_first(page: Page) -> None:
     page.get_by_label("What do you want to know?").fill(SIMPLE)
-    page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Research").click()
     page.wait_for_url("**/runs/*/")
 

@@ -28,7 +28,7 @@ def asks_back(world: World) -> World:
 def test_a_question_from_asking_to_its_review(
     model_server: Server, asks_back: World, open_page: Open
 ) -> None:
-    page = open_page(model_server, accept_downloads=True)
+    page = open_page(model_server, accept_downloads=True, reduced_motion="no-preference")
     agree_on_a_plan(page, asks_back)
     steer(page, asks_back)
     read_and_reject(page)
@@ -38,7 +38,6 @@ def test_a_question_from_asking_to_its_review(
 
 def agree_on_a_plan(page: Page, world: World) -> None:
     page.get_by_label("What do you want to know?").fill(CHAINED)
-    page.get_by_role("checkbox").check()
     press(page, "Research")
     page.get_by_label(QUESTION).fill("The one at Harrow Point")
     press(page, "Answer")

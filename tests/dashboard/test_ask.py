@@ -9,8 +9,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from dashboard.forms.ask_forms import KnobsForm
 from dashboard.forms.knob_labels import GROUPS
 from dashboard.forms.knobs import knob_groups
-from dashboard.forms.samples import load_samples
 from dashboard.forms.sources import at_work
+from dashboard.views.ask import load_samples
 from research.engine.config import ResearchConfig
 from research.models import Collection, Run
 from research.runtime.installation import current_installation

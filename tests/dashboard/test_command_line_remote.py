@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
 
-from dashboard.command_line.output import BadUse
+from dashboard.command_line.output import BadUseError
 from dashboard.command_line.remote import POLL_SECONDS, RETRY_SECONDS, RemoteRuns, Server
 from research.models import Run
 from research.services import api_tokens, documents, people, runs
@@ -236,7 +236,7 @@ def test_polls_end_when_the_server_stays_away(monkeypatch: pytest.MonkeyPatch) -
 def test_a_refused_poll_ends_research_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("dashboard.command_line.remote.time.sleep", pauses.append)
-    with Failing([201, 404]) as server, pytest.raises(BadUse):
+    with Failing([201, 404]) as server, pytest.raises(BadUseError):
         asked = ("--yes", "--server", server.url(), "--token", "t")
         call_command("research", "How old do oaks get?", *asked, stderr=io.StringIO())
     assert pauses == [POLL_SECONDS]

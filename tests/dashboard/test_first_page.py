@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from dashboard.forms.samples import load_samples
+from dashboard.views.ask import load_samples
+from research.llm.prices import Price
 from research.models import PageText, Run
 from research.services import sample_reports
 from research.services.errors import ServiceError
@@ -86,10 +87,23 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     settings.RESEARCH_MODEL = "qwen3:8b"
     page = client.get("/").content.decode()
     assert NO_MODEL not in page and NO_SEARCH in page and "Model: qwen3:8b" in page
-    assert "The model has no price here. Standard and thorough runs" in page
+    assert "The model has no price here." in page and "You see the plan before it starts" in page
     settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
     page = client.get("/").content.decode()
     assert "No cost: the model is on this machine." in page and "Price unknown" not in page
+    settings.MODEL_PRICES = {"qwen3:8b": Price(1, 2, 1)}
+    page = client.get("/").content.decode()
+    assert "that may cost more than $0.00 show you the plan first" in page
+    assert "You see the plan before it starts" not in page
+
+
+@pytest.mark.parametrize("address", ["/", "/settings/"])
+def test_what_limits_every_question_is_told_before_the_button(
+    client: Client, no_model: None, address: str
+) -> None:
+    page = client.get(address).content.decode()
+    form = page[page.index("ask-form") :]
+    assert 0 < form.index(NOTHING) < form.index('<button class="primary"')
 
 
 def test_who_cannot_connect_a_model_is_told_who_can(db: None, no_model: None) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from research.models import Collection, Report, Run, Source, Thread
 from research.services import history
 from research.services.errors import ServiceError
-from tests.dashboard.conftest import make_run
+from tests.dashboard.conftest import make_later, make_run
 
 
 @pytest.fixture
@@ -79,6 +79,17 @@ def test_follow_ups_stand_below_the_first_question_of_their_thread(
     questions = [[link.text for link in row.select(".run-question")] for row in rows]
     assert questions == [["How old do oaks get?", "And elms?"], ["Who keeps the lighthouse?"]]
     assert len(rows[0].select(".run-actions")) == 1
+
+
+def test_a_thread_shows_the_time_of_the_question_by_which_it_is_grouped(
+    client: Client, run: Run, admin: User
+) -> None:
+    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(days=2))
+    make_later(run, origin=None, kind="follow_up", question="And elms?")
+    soup = BeautifulSoup(client.get("/runs/").content, "html.parser")
+    [group] = soup.select(".run-group")
+    assert group.select("h2")[0].get_text() == "Today" and "days ago" not in group.get_text()
+    assert "newest question just now" in group.get_text()
 
 
 def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) -> None:

@@ -116,7 +116,7 @@ def test_no_line_ends_between_a_statement_and_its_marker() -> None:
 
 def test_who_says_a_statement_and_doubts_about_it_are_set_apart() -> None:
     told = html("It fell (Hot Rocks, 2019-10-23). [1] It rose (2 sources, 2015–2026). [2]")
-    assert '<span class="told-by">(Hot Rocks, 23 Oct 2019)</span>.\u202f<sup' in told
+    assert '<span class="told-by">(Hot Rocks, 23 October 2019)</span>.\u202f<sup' in told
     assert '<span class="told-by">(2 sources, 2015–2026)</span>' in told
     doubted = html("It fell. [1] (⚠ a source of 2026-05-22 says otherwise) It rose. [2]")
     assert '<span class="doubted">⚠ a source of 22 May 2026 says otherwise</span>' in doubted
@@ -222,7 +222,7 @@ def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     linked = body[body.index('<a href="https://trees.test/oak/age.html?from=feed"') :]
     assert linked.index('title="trees.test/oak/age.html"') < linked.index(">Oak</a>")
     initial = '<span class="initial" aria-hidden="true">T</span>'
-    assert f'<span class="place">{initial}trees.test · 6 May 2024</span>' in linked
+    assert f'<span class="place">{initial}trees.test · published 6 May 2024</span>' in linked
     assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
     assert "Book, notes · Team handbook/book.md, part 7" in body
 
@@ -230,7 +230,7 @@ def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
 def test_a_period_is_in_words_unless_it_is_quoted() -> None:
     period = "from 2025-01-14 to 2025-10-21"
     body = render_in_parts(f"## Method\n\n- published {period}\n- “valid {period}”", link).body
-    assert "published from 14 Jan 2025 to 21 Oct 2025" in body
+    assert "published from 14 January 2025 to 21 October 2025" in body
     assert f"valid {period}" in body
 
 
@@ -279,3 +279,59 @@ def test_a_rejected_quote_is_struck_as_a_whole() -> None:
     found = render_markdown(said, lambda number, _: links.get(number)).html
     struck = re.findall('<span class="rejected">(.*?)</span>', found)
     assert struck == ["“It is old. An ", "oak", "grows &lt;slowly&gt;. It stands.”"]
+
+
+def test_a_source_is_a_line_of_its_title_publisher_date_and_kind_with_its_quote_folded() -> None:
+    def told(number: int, place: int) -> Link:
+        return Link("/1", "Oak, the tree\ntrees.test · 6 May 2024\n“It is old.”")
+
+    line = "- [1] Oak, the tree, Forest Office, trees.test, official, 2024-05-06: <https://trees.test/>"
+    body = render_in_parts(f"## Sources\n\n### Cited\n\n{line}", told).body
+    assert ">Oak, the tree</a>" in body
+    assert (
+        '</span>Forest Office <span class="domain">trees.test</span> · published 6 May 2024 · '
+        '<span class="kind">official</span>' in body
+    )
+    folded = body[body.index("<details") :]
+    assert "<blockquote>“It is old.”</blockquote>" in folded and body.count("It is old.") == 1
+
+
+@pytest.mark.parametrize(("number", "folded"), [(15, 0), (16, 6)])
+def test_the_end_of_a_long_list_of_sources_is_folded(number: int, folded: int) -> None:
+    lines = [f"- [1] Oak {n}, trees.test: <https://trees.test/{n}>" for n in range(number)]
+    body = render_in_parts("## Sources\n\n### Cited\n\n" + "\n".join(lines), link).body
+    shown, _, rest = body.partition(f"<summary>{folded} more sources</summary>")
+    assert shown.count("<li>") == number - folded and rest.count("<li>") == folded
+
+
+def test_cells_without_a_finding_are_told_from_findings() -> None:
+    found = html("| oak | age |\n| --- | --- |\n| Ash | not found |\n| Elm | 90 |")
+    assert found.count('class="not-found"') == 1 and ">not found<" in found
+
+
+def test_charts_behind_the_first_and_searches_that_found_nothing_are_folded() -> None:
+    drawn = html(CHARTED.replace("osmosis", "1 stage").replace("| 3 |", "| 3 stages |"))
+    shown, folded = drawn.split("<details")
+    assert shown.count("<svg") == 1 and folded.count("<svg") == 1 and "1 more chart" in folded
+    body = render_in_parts("## Not found\n\n- Age?\n\nSearches tried: “oak age”.", link).body
+    assert "<summary>Searches tried</summary><p>Searches tried: “oak age”.</p>" in body
+
+
+def test_days_are_in_words_but_not_within_quotations_or_names() -> None:
+    said = html(
+        "It fell on 2024-05-06, “until 2024-05-07”, see X-2024-05-08 „bis 2024-05-09“ 2024-05-10."
+    )
+    assert "on 6 May 2024, “until 2024-05-07”, see X-2024-05-08 „bis 2024-05-09“ 10 May" in said
+    assert '<span class="told-by">(Hot Rocks, May 2026)</span>' in html(
+        "Hot (Hot Rocks, 2026-05). [1]"
+    )
+    assert '<span class="told-by">(Hot Rocks, 6 May 2026)</span>' in (
+        html("It is hot (Hot Rocks, 6 May 2026). [1]")
+    )
+
+
+def test_headings_do_not_repeat_what_all_sub_questions_begin_with() -> None:
+    written = "Old. [1]\n\n## Oaks in parks: how old?\n\nOld. [2]\n\n## Sources\n\n- [1] Oak"
+    parts = render_in_parts(written, link, lead="oaks in parks")
+    assert [heading.text for heading in parts.headings] == ["How old?", "Sources"]
+    assert '<h2 id="section-1">How old?</h2>' in parts.body

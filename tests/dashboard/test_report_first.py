@@ -7,8 +7,8 @@ from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.contexts.report import shorten_heading
-from research.models import Aspect, EvidenceSource, Run
+from dashboard.titles import asking_part, short_title, shorten
+from research.models import Aspect, EvidenceSource, Run, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
 REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
@@ -78,7 +78,7 @@ def test_each_tab_has_an_address(client: Client, run: Run) -> None:
     [
         (("answered", "answered"), "Answered"),
         (("answered", "not_found"), "Partly answered"),
-        (("disputed", "answered"), "Partly answered"),
+        (("disputed", "answered"), "Answered, sources disagree"),
         (("not_found", "open"), "Not answered"),
     ],
 )
@@ -94,7 +94,7 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
     assert text(line, ".run-list .state") == badge
     counted = sum(state in {"answered", "disputed"} for state in states)
     told = f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
-    assert told == (badge != "Answered"), "said where the badge does not say it"
+    assert told != badge.startswith("Answered"), "said where the badge does not say it"
 
 
 def test_without_a_model_sub_questions_have_passages_and_no_answers(
@@ -145,12 +145,105 @@ def test_a_thread_is_shown_as_a_conversation(client: Client, run: Run) -> None:
     assert text(shown(client, f"/runs/{run.public_id}/"), ".turn-question") == "And yews?"
 
 
+def test_a_follow_up_shows_its_answer_and_folds_the_rest(client: Client, run: Run) -> None:
+    later = make_later(run, origin=None, kind="follow_up", question="And yews?")
+    add_evidence(later, 1)
+    report = run.reports.get()
+    report.pk, report.run = None, later
+    report.save()
+    soup = shown(client, f"/runs/{later.public_id}/")
+    assert "About 600 years." in text(soup, ".answer")
+    assert "It is slow." in text(soup, "details.in-detail:not([open])")
+    assert not soup.select(".contents a")
+    assert not shown(client, f"/runs/{run.public_id}/").select(".in-detail")
+
+
+def test_sub_questions_are_listed_without_what_all_begin_with(client: Client, run: Run) -> None:
+    Aspect.objects.update(text="Oaks in parks: how old?", state="not_found")
+    for label, asked in (("A8", "how tall?"), ("A9", "where?")):
+        Aspect.objects.create(
+            run=run, label=label, position=int(label[1]), text=f"Oaks in parks: {asked}", round=1,
+            state="answered",
+        )  # fmt: skip
+    run.gaps.update(text="More on: Oaks in parks: how old?", aspect_label="A1")
+    soup = shown(client, f"/runs/{run.public_id}/research/")
+    asked = [each.get_text(strip=True) for each in soup.select(".aspect-text")]
+    assert asked == ["How old?", "How tall?", "Where?"]
+    assert not soup.select(".gaps li"), "the state of the sub-question says that it is open"
+    assert "No confirmed answer to “How old?”." in text(soup, ".uncertain")
+    [suggested] = soup.select(".suggested button")
+    assert suggested["value"] == "Oaks in parks: how old?"
+    assert suggested.get_text(strip=True) == "How old?"
+
+
+def test_a_long_question_is_a_title_that_opens(client: Client, run: Run) -> None:
+    long = f"How old do oaks get in parks: {'in this one and ' * 10}in that one?"
+    Run.objects.update(question=long)
+    soup = shown(client, f"/runs/{run.public_id}/")
+    title = text(soup, "h1")
+    assert len(title) <= 121 and title.startswith("How old do oaks") and title[-2:] != " …"
+    assert text(soup, "h1 + .as-asked") == long
+
+
+TOLD = (
+    "My sister lost most of her sight last spring, and she wants to keep her garden at any cost. "
+)
+ASKED = "Which aids are there for blind gardeners, and who pays for them?"
+BRIEF = "Aids for blind gardeners in Norway, their prices, and who pays for them"
+
+
+def test_a_question_that_begins_with_a_story_is_named_by_what_it_asks(
+    client: Client, run: Run
+) -> None:
+    Run.objects.update(question=TOLD + ASKED)
+    Thread.objects.update(title=TOLD)
+    thread = f"/threads/{run.thread.public_id}/"
+    pages = {f"/runs/{run.public_id}/": "h1", "/": ".run-question", "/runs/": ".run-question"}
+    pages |= {thread: "h2", f"/runs/{run.public_id}/sources/": "p[title]", "/review/": "a[title]"}
+    for name in (ASKED, BRIEF):
+        for path, place in pages.items():
+            assert text(shown(client, path), f"main {place}") == name, path
+        tab = text(shown(client, f"/runs/{run.public_id}/"), "title")
+        assert name[:30] in tab and "sister" not in tab
+        Run.objects.update(plan={"brief": f"{BRIEF}.", "aspects": []})
+    found = shown(client, "/runs/?text=sister")
+    assert text(found, "main .run-question") == BRIEF
+    assert "sister" in text(found, "main li mark")
+
+
+def test_only_a_story_before_a_question_is_left_out_of_its_title() -> None:
+    assert asking_part(TOLD + ASKED) == ASKED
+    for question in (
+        f"{ASKED} {TOLD}Do they get help?",
+        f"Survey the heat stores: why they were built, and at what cost. {TOLD}",
+        f"How old do oaks get in these parks: {'in this one and ' * 4}in that one?",
+    ):
+        assert asking_part(question) == question
+    assert (
+        asking_part("我姐姐失明了。有哪些为盲人园丁提供的辅助工具？")
+        == "有哪些为盲人园丁提供的辅助工具？"
+    )
+
+
 def test_headings_of_the_contents_are_cut_after_a_word() -> None:
     text = "Where was the engineer of the Harrow Point lighthouse trained?"
-    assert shorten_heading(text) == text
-    longer = f"{text[:-1]}, and by whom?"
-    assert shorten_heading(longer) == f"{text[:-1]}…"
-    assert shorten_heading("木" * 70) == "木" * 64 + "…"
+    assert shorten(text, 64) == text
+    assert shorten(f"{text[:-1]}, and by whom?", 64) == f"{text[:-1]}…"
+    assert shorten("木" * 70, 64) == "木" * 64 + "…"
+
+
+def test_a_long_question_has_a_title_that_ends_where_its_details_begin() -> None:
+    subject = "Compare the six databases of the Larch family"
+    assert short_title(f"{subject} (Larch, Tamarack) by licence", 60) == subject
+    assert short_title(f"{subject}: by licence and by storage engine", 60) == subject
+    asked = "How old do oaks get in England? And how do they die?"
+    assert short_title(asked, 40) == "How old do oaks get in England?"
+    assert short_title("In v1.5, which settings of the server were renamed", 30) == (
+        "In v1.5, which settings…"
+    )
+    assert short_title("Since eggs need wet ground, what is measured?", 30) == (
+        "Since eggs need wet ground…"
+    )
 
 
 def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
@@ -208,8 +301,11 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
             state=state, standing={"sources": ["a.test"], "agree": True},
         )  # fmt: skip
     soup = shown(client, f"/runs/{run.public_id}/")
-    assert text(soup, ".state-note") == "1 disputed · 1 from one site"
-    assert "1 disputed · 1 from one site" in text(shown(client, "/runs/"), ".run-facts")
+    assert text(soup, ".state-note") == "1 from one site"
+    assert "1 from one site" in text(shown(client, "/runs/"), ".run-facts")
+    later = make_later(run, origin=None, kind="follow_up", question="And yews?")
+    for address in (f"/threads/{run.thread.public_id}/", f"/runs/{later.public_id}/"):
+        assert text(shown(client, address), ".state-note") == "1 from one site"
     research = shown(client, f"/runs/{run.public_id}/research/")
     assert "tone-fair" in str(
         next(each for each in research.select(".aspect-state") if "disagree" in each.get_text())
@@ -228,7 +324,7 @@ def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run
     assert not page.select(".cite.single")
     for number in (1, 2):
         panel = shown(client, f"/runs/{run.public_id}/citations/{number}/")
-        assert text(panel, ".checked").endswith("The statement rests on 2 sites.")
+        assert text(panel, ".rests-on") == "The statement rests on 2 sites."
 
 
 def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:

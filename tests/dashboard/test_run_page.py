@@ -17,12 +17,13 @@ from dashboard.contexts.quality import cap_sentence
 from dashboard.queries.queries import CLAIMS_ON_A_PAGE
 from dashboard.queries.run_rows import EVIDENCE_SHOWN
 from research.engine.assessment.close_round import UNJUDGED
-from research.models import Command, Report, Round, Run
+from research.models import Command, PageText, Report, Round, Run
+from research.models.base import key_digest
 from research.queue.host_process import HostProcess
 from research.queue.presence import Registration
 from research.services import reviews
 from research.worker.fail_or_cancel import STALLED
-from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
+from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
 
 STEERING = ("dig-deeper", "add-topic", "drop-topic")
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
@@ -443,6 +444,101 @@ def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, ad
     run.evidence.update(claim=QUOTE)
     html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
     assert "nothing rephrased" in html and "not assessed" not in html
+
+
+PANEL = {"HX-Request": "true", "HX-Target": "citation-panel"}
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ({}, "not assessed"),
+        ({"by_code": 2}, "checked by code"),
+        ({"by_model": 2}, "checked by the model"),
+        ({"by_code": 1, "by_model": 1}, "checked by code or the model"),
+        ({"by_code": 1, "by_model": 1, "by_neither": 1}, "not assessed"),
+    ],
+)
+def test_what_was_checked_stands_in_a_line_below_the_quote(
+    client: Client, admin: User, checks: dict[str, int], told: str
+) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    Report.objects.update(checks=checks)
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    assert line is not None
+    states = [each.get_text() for each in line.select(".state")]
+    assert states == ["quote word for word", f"meaning: {told}"]
+
+
+def test_what_differs_and_what_code_vouches_for_is_in_that_line(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    evidence.claim = "The oak lives for about 600 years."
+    evidence.uncertainty = ["number_differs"]
+    evidence.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    assert line is not None
+    states = [each.get_text() for each in line.select(".state")]
+    assert states == ["quote word for word", "meaning: checked by code", "numbers differ"]
+
+
+def test_a_site_has_the_same_name_wherever_it_is_shown(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    told = f"Oak, The Tree Society, trees.test: <{URL}>"
+    add_report(run, f"About 600 years. [1]\n\n## Sources\n\n### Cited\n\n- [1] {told}")
+    listed = {"url": URL, "title": "Oak", "domain": "trees.test", "round": 1, "status": "cited"}
+    named = 'The Tree Society <span class="domain">trees.test</span>'
+    source = run.source_pages.create(url_key=key_digest(URL), site="The Tree Society", **listed)
+    address = f"/runs/{run.public_id}/"
+    for path in (address, f"{address}sources/", f"{address}evidence/", "/review/"):
+        html = client.get(path).content.decode()
+        assert named in html, path
+    assert "The Tree Society · read" in page(client, run), "in the tooltip"
+    assert "Oak</a>" in page(client, run), "no site name follows the title"
+    assert named in client.get(f"{address}citations/1/", headers=PANEL).content.decode()
+    assert "The Tree Society · trees.test/oak.html" in (
+        client.get(f"{address}citations/1/").content.decode()
+    )
+    source.site = "Oak"
+    source.save()
+    html = client.get(f"{address}evidence/").content.decode()
+    assert 'class="domain"' not in html and "trees.test</span>" in html, "a title is no site"
+
+
+def test_what_is_not_next_to_the_quote_is_folded(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    lead = "Oaks were told of before. " * 20
+    text = f"# Trees\n\nHome\n\n# Age\n\n{lead}{QUOTE} So it is.\n\nNext.\n\n# Roots\n\nDeep."
+    start = text.index(QUOTE)
+    evidence.quotes.update(start=start, end=start + len(QUOTE))
+    PageText.objects.update(text=text)
+    address = f"/runs/{run.public_id}/citations/1/"
+    soup = BeautifulSoup(client.get(address).content, "html.parser")
+    folded = [each.get_text() for each in soup.select(".stored details")]
+    assert len(folded) == 2 and "Home" in folded[0] and "Deep." in folded[1]
+    assert "told of before" in folded[0]
+    shown = [each.get_text().strip() for each in soup.select(".stored > p")]
+    assert shown == [f"{QUOTE} So it is.", "Next."]
+
+
+def test_a_quote_is_shown_without_the_stored_copy(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    run.pages.all().delete()
+    PageText.objects.all().delete()
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert f"“{QUOTE}”" in html and "The stored copy was deleted" in html
 
 
 def test_a_citation_shows_what_was_computed_from_it(client: Client, admin: User) -> None:

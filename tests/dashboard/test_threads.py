@@ -16,7 +16,7 @@ from dashboard.forms.thread_forms import ReshapeForm
 from research.engine.config import ResearchConfig
 from research.models import GateResult, Run, Thread, Verdict
 from research.services import reviews
-from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
+from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_later, make_run
 
 PLAN = {
     "brief": "How old oaks get.",
@@ -180,20 +180,22 @@ def test_no_gap_is_suggested_beside_the_open_sub_question_it_is_about(
 
 
 @pytest.mark.parametrize(
-    ("title", "shown"),
+    ("question", "title", "shown"),
     [
-        ("How old do oaks g", "How old do oaks…"),
-        ("How old do", "How old do…"),
-        ("Trees", "Trees"),
+        ("How old do oaks get?", "How old do oaks g", "All questions in this thread"),
+        ("How old do oaks get?", "Trees", "Trees"),
+        (f"How old do {'very ' * 30}old oaks get?", "How old do very v", "All questions"),
     ],
 )
-def test_the_title_of_a_long_question_ends_at_a_word(
-    client: Client, run: Run, title: str, shown: str
+def test_the_title_of_a_thread_never_ends_within_a_word(
+    client: Client, run: Run, question: str, title: str, shown: str
 ) -> None:
+    Run.objects.update(question=question)
     Thread.objects.update(title=title)
     html = client.get(f"/threads/{run.thread.public_id}/").content
     heading = BeautifulSoup(html, "html.parser").h1
-    assert heading is not None and heading.get_text() == shown
+    assert heading is not None and heading.get_text().startswith(shown)
+    assert heading.get_text().removesuffix("…").split()[-1] in {"thread", "Trees", "very"}
 
 
 def test_a_run_without_a_cap_is_asked_for_no_money(client: Client, run: Run) -> None:
@@ -208,7 +210,7 @@ def test_the_thread_s_page_shows_each_question_with_its_answer(
     run.reports.update(short_answer="**Oak:** 600 years. [1]")
     post(client, run, "follow-up", said="And how old do yews get?")
     html = client.get(f"/threads/{run.thread.public_id}/").content.decode()
-    assert "Oak: 600 years." in html and "[1]" not in html
+    assert ">Oak:</strong> 600 years." in html and "[1]" not in html
     assert "And how old do yews get?" in html
     assert "And how old do yews get?" in page(client, run)
     later = page(client, Run.objects.latest("pk"))
@@ -217,6 +219,21 @@ def test_the_thread_s_page_shows_each_question_with_its_answer(
     stranger.force_login(User.objects.create_user("eve"))
     assert stranger.get(f"/threads/{run.thread.public_id}/").status_code == 404
     assert Client().get(f"/threads/{run.thread.public_id}/").status_code in (302, 404)
+
+
+def test_the_newest_question_of_a_thread_is_open_and_answers_have_their_citations(
+    client: Client, run: Run
+) -> None:
+    run.reports.update(short_answer="600 years. [1] [7]")
+    later = make_later(run, origin=None, kind="follow_up", question="And yews?")
+    soup = BeautifulSoup(client.get(f"/threads/{run.thread.public_id}/").content, "html.parser")
+    first, last = soup.select(".thread details")
+    assert not first.has_attr("open") and last.has_attr("open")
+    assert [link["href"] for link in first.select(".cite a")] == [
+        f"/runs/{run.public_id}/citations/1/?place=0"
+    ]
+    turn = BeautifulSoup(page(client, later), "html.parser").select(".turn-answer")[0]
+    assert turn.select(".cite a")
 
 
 def test_a_stranger_is_told_nothing(run: Run) -> None:

@@ -320,7 +320,7 @@ def test_numbers_and_dates_have_one_format_in_each_language() -> None:
                 words.format_usd(0.5, 2),
                 words.format_score(7.26),
             )
-    assert shown["en"] == ("18 Mar 2025", "1,234 tokens", "$0.50", "7.3")
+    assert shown["en"] == ("18 March 2025", "1,234 tokens", "$0.50", "7.3")
     assert shown["de"] == ("18. März 2025", "1.234 Token", "$0,50", "7,3")
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.contexts.what_if import effects_context
+from dashboard.views.what_if import effects_context
 from research.engine.config import ResearchConfig
 from research.models import Run
 from research.services.what_if import ThresholdEffect

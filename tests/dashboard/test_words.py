@@ -1,4 +1,7 @@
+from datetime import UTC, datetime
+
 import pytest
+from django.utils import timezone
 
 from dashboard import words
 from research.engine.assessment.answer_status import Trust
@@ -58,3 +61,14 @@ def test_page_list_and_mail_say_the_same_of_an_answer(trust: Trust, analyst: str
 )
 def test_pages_are_counted_with_their_sites(urls: list[str], told: str) -> None:
     assert words.describe_pages(urls) == told
+
+
+def test_days_ago_are_those_of_the_calendar_in_the_time_zone() -> None:
+    now = datetime(2026, 11, 26, 0, 30, tzinfo=UTC)
+    evening, morning = datetime(2026, 11, 25, 22, tzinfo=UTC), datetime(2026, 11, 24, 9, tzinfo=UTC)
+    assert words.time_ago(evening, now) == "yesterday"
+    assert words.time_ago(morning, now) == "2 days ago"
+    assert words.time_ago(datetime(2026, 11, 26, 0, 5, tzinfo=UTC), now) == "25 min ago"
+    with timezone.override("America/New_York"):
+        assert words.time_ago(evening, now) == "2 h ago"
+        assert words.format_day(now) == "25 November 2026"

@@ -21,16 +21,16 @@ from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import EvidenceStore
-from research.engine.journal import Inbox, Journal, JournalEnds, MemoryStore, Parked
+from research.engine.journal import Inbox, Journal, JournalEndsError, MemoryStore, ParkedError
 from research.engine.loop import Question, run_research
 from research.engine.ports import (
-    FetchFailure,
+    FetchFailedError,
     ModelAnswer,
-    ModelFailure,
+    ModelFailedError,
     ModelRequest,
     Page,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchHit,
     SearchRequest,
     Tools,
@@ -120,7 +120,7 @@ class Web:
         self.searched.append(request.query)
         await self._take_time()
         if "search" in self.down:
-            raise SearchFailure("The search did not answer.")
+            raise SearchFailedError("The search did not answer.")
         wanted = term_set(request.query)
         worth = {
             url: len(words & wanted) / max(1, len(wanted)) for url, words in self._words.items()
@@ -143,7 +143,7 @@ class Web:
         finally:
             self._flying -= 1
         if url in self.down or "fetch" in self.down:
-            raise FetchFailure("The site did not answer.", status="failed")
+            raise FetchFailedError("The site did not answer.", status="failed")
         return self.pages[url]
 
     async def _take_time(self) -> None:
@@ -209,7 +209,7 @@ class Oracle:
         self.requests: list[ModelRequest] = []
         self.twists: dict[str, Callable[[Answer], Any]] = {}
         self.raw: dict[str, Callable[[str], str]] = {}
-        self.faults: dict[str, list[ModelFailure]] = {}
+        self.faults: dict[str, list[ModelFailedError]] = {}
         self.tokens = (100, 50)
         self.cost_usd: float | None = 0.001
         self.rate: Rate | None = Rate(5e-6, 1e-5)
@@ -441,7 +441,7 @@ class Ran:
     def __init__(self, journal: Journal, records: list[Record]) -> None:
         self.journal = journal
         self.records = records
-        self.ended: JournalEnds | Parked | None = None
+        self.ended: JournalEndsError | ParkedError | None = None
 
     def of(self, kind: type[R]) -> list[R]:
         """The last state of each record of a kind, in order of first appearance."""
@@ -524,7 +524,7 @@ async def run(
     ran = Ran(journal, records)
     try:
         await run_research(Question(question, TODAY, agreed, verifier=verifier), config, journal)
-    except (JournalEnds, Parked) as ended:
+    except (JournalEndsError, ParkedError) as ended:
         ran.ended = ended
     return ran
 

@@ -13,7 +13,7 @@ from research.engine.analyst import (
     SmallModelAnalyst,
     analyst_of,
 )
-from research.engine.ports import ModelFailure
+from research.engine.ports import ModelFailedError
 from research.engine.run import Question, Run
 from tests.engine.llm_tasks.prompting.test_ask import Parrot, journal_of
 from tests.engine.scripted import TODAY
@@ -56,7 +56,7 @@ def test_implementations_have_the_signature_of_the_interface(task: str) -> None:
 
 
 async def test_a_failed_task_is_done_offline_and_counted_with_its_cause() -> None:
-    run = run_with(Parrot(ModelFailure("the server answered 401", permanent=True)))
+    run = run_with(Parrot(ModelFailedError("the server answered 401", permanent=True)))
     understood = await analyst_of(run).understand_question("intake/1")
     assert understood == await OfflineAnalyst(run).understand_question("intake/1")
     assert dict(run.journal.meter.usage.fallbacks) == {"intake": {"the server answered 401": 1}}

@@ -1,12 +1,12 @@
 """Limits, budget and plan of a run by its depth and the number of its sub-questions."""
 
-from dataclasses import replace
-
 import pytest
 
 from research.engine.budget.estimate import estimate_plan
 from research.engine.budget.meter import report_calls, sections_within
 from research.engine.config import ResearchConfig
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, limits_for, wanted_words
 from research.engine.records import Complexity, Plan, PlannedAspect
 from tests.engine.scripted import CHAIN, harbour
@@ -15,6 +15,7 @@ QUICK = ResearchConfig(research_depth="quick")
 STANDARD = ResearchConfig()
 THOROUGH = ResearchConfig(research_depth="thorough")
 COMPLEX = Complexity.COMPLEX
+CARRIED = Form.CARRIED
 
 
 @pytest.mark.parametrize("complexity", Complexity)
@@ -91,6 +92,25 @@ async def test_a_plan_has_up_to_fourteen_sub_questions_but_six_in_a_quick_run() 
     assert await planned(research_depth="quick") == 6
 
 
+@pytest.mark.parametrize(
+    ("form", "parts", "made"),
+    [(CARRIED, 6, "table"), (CARRIED, 7, "full"), (Form.UNCUT, 7, "table")],
+)
+async def test_a_question_of_more_parts_than_columns_gets_no_mere_table(
+    form: Form, parts: int, made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    named = [f"What of {number}?" for number in range(parts)]
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["intake"] = lambda answer: {
+        **answer, "sub_questions": named, "queries": named, "form": "table",
+    }  # fmt: skip
+    ran = await world.ask(CHAIN.question)
+    plan = [record for record in ran.records if isinstance(record, Plan)][-1]
+    assert plan.form == made
+
+
 async def test_a_run_that_began_before_breadth_counted_goes_on_as_it_began() -> None:
     world = harbour(CHAIN)
     assert world.model is not None
@@ -98,10 +118,12 @@ async def test_a_run_that_began_before_breadth_counted_goes_on_as_it_began() -> 
     del world.store.entries["form", 1]
     world.model.requests.clear()
     again = await world.ask(CHAIN.question, research_depth="standard")
-    assert ran.report is not None
-    top, facts, rest = ran.report.markdown.partition("\n\n*3 of 3")
-    paragraph = top.replace("\n\n- ", " ").replace("\n- ", " ")
-    as_before = f"{paragraph}{facts}{rest}".replace(" queries ·", " searches ·")
-    assert again.report == replace(ran.report, markdown=as_before)
+    assert ran.report is not None and again.report is not None
+    (answer, body), (before, same) = (
+        each.markdown.partition("\n\n## ")[::2] for each in (ran.report, again.report)
+    )
+    assert body.partition("## Method")[0] == same.partition("## Method")[0]
+    assert "- **Who designed" in answer and "- " not in before and " searches ·" in same
+    assert again.report.citations == ran.report.citations
     assert not world.model.requests
     assert ("form", 1) not in world.store.entries

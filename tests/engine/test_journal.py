@@ -6,17 +6,24 @@ from typing import Any, NoReturn
 
 import pytest
 
-from research.engine.budget.meter import BudgetSpent, Meter
+from research.engine.budget.meter import BudgetSpentError, Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest_of
-from research.engine.journal.containment import UNEXPECTED, IsOutage, Outage, no_outage
+from research.engine.journal import (
+    Entry,
+    Journal,
+    JournalEndsError,
+    MemoryStore,
+    ParkedError,
+    digest_of,
+)
+from research.engine.journal.model_calls import UNEXPECTED, IsOutage, OutageError, no_outage
 from research.engine.ports import (
-    FetchFailure,
-    ModelFailure,
+    FetchFailedError,
+    ModelFailedError,
     ModelRequest,
-    SearchFailure,
+    SearchFailedError,
     SearchRequest,
-    ToolFailure,
+    ToolFailedError,
     Tools,
 )
 from research.engine.records import Action, Problem, Record
@@ -82,7 +89,7 @@ async def everything(journal: Journal) -> list[object]:
     for call in calls:
         try:
             found.append(await call)
-        except (FetchFailure, ModelFailure) as failure:
+        except (FetchFailedError, ModelFailedError) as failure:
             found.append((type(failure), failure.reason))
     return found
 
@@ -129,15 +136,15 @@ async def broken(of: World, error: Exception, is_outage: IsOutage = no_outage) -
 
 
 CALLS = {
-    "fetch": (FetchFailure, lambda journal: journal.fetch(URL)),
-    "search": (SearchFailure, lambda journal: journal.search("round/1/search", QUERY)),
-    "model": (ModelFailure, lambda journal: journal.model("round/1/assess", 1, ASKED)),
+    "fetch": (FetchFailedError, lambda journal: journal.fetch(URL)),
+    "search": (SearchFailedError, lambda journal: journal.search("round/1/search", QUERY)),
+    "model": (ModelFailedError, lambda journal: journal.model("round/1/assess", 1, ASKED)),
 }
 
 
 @pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
 async def test_an_unexpected_error_is_one_calls_failure_and_logged(
-    failure: type[ToolFailure], call: Any, caplog: pytest.LogCaptureFixture
+    failure: type[ToolFailedError], call: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     of = world()
     journal = await broken(of, UnicodeError("xn--a"))
@@ -156,29 +163,31 @@ async def test_an_unexpected_error_is_one_calls_failure_and_logged(
 
 async def test_a_page_that_met_an_unexpected_error_is_among_the_runs_errors() -> None:
     of = world()
-    with pytest.raises(FetchFailure):
+    with pytest.raises(FetchFailedError):
         await (await broken(of, UnicodeError("xn--a"))).fetch(URL)
     journal, received = await opened(of)
-    with pytest.raises(FetchFailure):
+    with pytest.raises(FetchFailedError):
         await journal.fetch(URL)
     await journal.close()
     assert received == [Problem(f"page {URL}", UNEXPECTED)]
 
 
-@pytest.mark.parametrize("error", [BudgetSpent("budget_calls"), JournalEnds("x"), Parked("x")])
+@pytest.mark.parametrize(
+    "error", [BudgetSpentError("budget_calls"), JournalEndsError("x"), ParkedError("x")]
+)
 @pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
 async def test_the_journals_own_exceptions_are_not_contained(
-    failure: type[ToolFailure], call: Any, error: Exception
+    failure: type[ToolFailedError], call: Any, error: Exception
 ) -> None:
     with pytest.raises(type(error)):
         await call(await broken(world(), error))
 
 
 @pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
-async def test_an_outage_is_no_calls_failure(failure: type[ToolFailure], call: Any) -> None:
+async def test_an_outage_is_no_calls_failure(failure: type[ToolFailedError], call: Any) -> None:
     of = world()
     journal = await broken(of, OSError("no space"), lambda error: isinstance(error, OSError))
-    with pytest.raises(Outage, match="no space"):
+    with pytest.raises(OutageError, match="no space"):
         await call(journal)
     assert all(entry.status == "pending" for entry in await of.store.load())
 
@@ -238,9 +247,9 @@ async def test_what_was_spent_is_the_same_in_a_replay() -> None:
 async def test_a_retry_is_a_new_attempt_at_its_place() -> None:
     of = world()
     assert of.model is not None
-    of.model.faults["assess"] = [ModelFailure("busy")]
+    of.model.faults["assess"] = [ModelFailedError("busy")]
     journal, _ = await opened(of)
-    with pytest.raises(ModelFailure):
+    with pytest.raises(ModelFailedError):
         await journal.model("m", 1, ASKED)
     await journal.model("m", 2, ASKED)
     assert [(e.attempt, e.status) for e in await of.store.load()] == [(1, "failed"), (2, "done")]
@@ -251,12 +260,12 @@ async def test_a_retry_is_a_new_attempt_at_its_place() -> None:
 async def test_each_further_attempt_waits_longer() -> None:
     of = world()
     assert of.model is not None
-    of.model.faults["assess"] = [ModelFailure("busy")] * 3
+    of.model.faults["assess"] = [ModelFailedError("busy")] * 3
     journal, _ = await opened(of)
     journal.backoff_seconds = 0.1
     began = [asyncio.get_running_loop().time()]
     for attempt in (1, 2, 3):
-        with pytest.raises(ModelFailure):
+        with pytest.raises(ModelFailedError):
             await journal.model("m", attempt, ASKED)
         began.append(asyncio.get_running_loop().time())
     waited = [later - earlier for earlier, later in pairwise(began)]
@@ -266,15 +275,15 @@ async def test_each_further_attempt_waits_longer() -> None:
 async def test_failures_are_replayed_as_they_were() -> None:
     of = world()
     assert of.model is not None
-    of.model.faults["assess"] = [ModelFailure("busy", permanent=True)]
+    of.model.faults["assess"] = [ModelFailedError("busy", permanent=True)]
     of.web.down |= {"search", URL}
     for live in (True, True, False):
         journal, _ = await opened(of, live=live)
-        with pytest.raises(SearchFailure, match="did not answer"):
+        with pytest.raises(SearchFailedError, match="did not answer"):
             await journal.search("s", QUERY)
-        with pytest.raises(FetchFailure) as fetch:
+        with pytest.raises(FetchFailedError) as fetch:
             await journal.fetch(URL)
-        with pytest.raises(ModelFailure) as model:
+        with pytest.raises(ModelFailedError) as model:
             await journal.model("m", 1, ASKED)
         assert (fetch.value.status, model.value.permanent) == ("failed", True)
         assert journal.meter.snapshot().searches == 1
@@ -284,10 +293,10 @@ async def test_failures_are_replayed_as_they_were() -> None:
 async def test_a_refusal_of_the_budget_is_replayed_even_with_a_larger_one() -> None:
     of = world()
     journal, _ = await opened(of, max_searches=0)
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpentError):
         await journal.search("s", QUERY)
     again, _ = await opened(of, live=False, max_searches=9)
-    with pytest.raises(BudgetSpent) as refused:
+    with pytest.raises(BudgetSpentError) as refused:
         await again.search("s", QUERY)
     assert refused.value.reason == "budget_searches"
     assert of.web.searched == []
@@ -318,7 +327,7 @@ async def test_a_replay_ends_where_the_record_ends(what: str) -> None:
         "elapsed": lambda: journal.elapsed("e"),
         "person": lambda: journal.wait_for_person("p", KINDS),
     }[what]
-    with pytest.raises(JournalEnds) as ends:
+    with pytest.raises(JournalEndsError) as ends:
         await call()
     assert ends.value.place
     assert str(ends.value) == f"The journal ends before {ends.value.place}."
@@ -486,7 +495,7 @@ async def test_a_replay_that_ends_early_leaves_no_error_that_nobody_looked_at() 
         short.store.texts = of.store.texts
         lost = fetched[number:]
         short.store.entries = {key: recorded[key] for key in recorded if key not in lost}
-        assert isinstance((await short.replay(CHAIN.question)).ended, JournalEnds)
+        assert isinstance((await short.replay(CHAIN.question)).ended, JournalEndsError)
     gc.collect()
     await asyncio.sleep(0)
     assert unseen == []
@@ -498,7 +507,7 @@ async def test_a_replay_that_ends_early_leaves_no_error_that_nobody_looked_at() 
 async def test_a_run_parks_until_a_person_answered_and_then_never_asks_again() -> None:
     of = world()
     journal, _ = await opened(of, inbox=Commands({"kind": "stop"}))
-    with pytest.raises(Parked) as parked:
+    with pytest.raises(ParkedError) as parked:
         await journal.wait_for_person("approval/1", KINDS)
     assert parked.value.waiting_for == "approval/1"
     assert [place for place, _ in of.store.entries] == ["clock/waiting/approval/1"]
@@ -586,7 +595,7 @@ async def test_all_failed_means_that_something_was_asked_and_nothing_answered() 
     of.web.down |= {"search"}
     journal, _ = await opened(of)
     assert not journal.all_failed()
-    with pytest.raises(SearchFailure):
+    with pytest.raises(SearchFailedError):
         await journal.search("s", QUERY)
     assert journal.all_failed()
     await journal.fetch(URL)
@@ -595,7 +604,7 @@ async def test_all_failed_means_that_something_was_asked_and_nothing_answered() 
 
 async def test_a_spent_budget_is_no_failure_of_the_outside() -> None:
     journal, _ = await opened(world(), max_searches=0)
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpentError):
         await journal.search("s", QUERY)
     assert not journal.all_failed()
 

@@ -367,11 +367,11 @@ async def test_time_is_never_exceeded_whatever_hangs(hanging: tuple[str, ...], s
 
 
 async def test_the_backing_off_before_another_attempt_ends_with_the_time() -> None:
-    from research.engine.ports import ModelFailure
+    from research.engine.ports import ModelFailedError
 
     world = World(Web(harbour_pages()), Oracle(CHAIN), clock=LoopClock())
     assert world.model is not None
-    world.model.faults["intake"] = [ModelFailure("Busy.", retry_after_seconds=30)] * 9
+    world.model.faults["intake"] = [ModelFailedError("Busy.", retry_after_seconds=30)] * 9
     ran = await world.ask(CHAIN.question, max_seconds=SECONDS)
     assert now() <= SECONDS
     assert ran.state.termination_reason is StopReason.BUDGET_TIME

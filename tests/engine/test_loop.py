@@ -6,12 +6,12 @@ import pytest
 
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, JournalEnds, Parked
+from research.engine.journal import Journal, JournalEndsError, ParkedError
 from research.engine.loop import Question, run_research
 from research.engine.offline.passages import shown_passages
 from research.engine.ports import (
     ModelAnswer,
-    ModelFailure,
+    ModelFailedError,
     ModelRequest,
     SearchAnswer,
     SearchRequest,
@@ -234,7 +234,7 @@ async def test_without_a_working_model_code_does_its_tasks_and_the_record_says_s
     world = harbour(SIMPLE)
     assert world.model is not None
     for task in ("intake", "read", "assess", "draft"):
-        world.model.faults[task] = [ModelFailure("It is down.", permanent=True)] * 20
+        world.model.faults[task] = [ModelFailedError("It is down.", permanent=True)] * 20
     ran = await world.ask(SIMPLE.question)
     assert ran.state.status is Status.COMPLETED
     assert LIT in ran.report.markdown.replace("**", "")
@@ -429,13 +429,13 @@ async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> N
     world = harbour(ASKING)
     assert world.model is not None
     first = await world.ask(ASKING.question, agreed=False)
-    assert isinstance(first.ended, Parked)
+    assert isinstance(first.ended, ParkedError)
     assert first.state.status is Status.AWAITING_CLARIFICATION
     assert first.only(Plan).questions == ("Which lamp?",)
 
     answer = {"kind": "answer", "answers": ["The old one.", " "]}
     second = await world.ask(ASKING.question, agreed=False, inbox=Commands(answer))
-    assert isinstance(second.ended, Parked)
+    assert isinstance(second.ended, ParkedError)
     assert second.state.status is Status.AWAITING_APPROVAL
     assert second.only(Plan).questions == ()
     assert "# CLARIFICATIONS\n- The old one.\n" in world.model.requests[-1].prompt
@@ -466,7 +466,7 @@ async def test_a_plan_can_be_sent_back_with_a_comment() -> None:
     assert world.model is not None
     inbox = Commands({"kind": "revise", "comment": "Only the lamp, please."})
     ran = await world.ask(SIMPLE.question, agreed=False, inbox=inbox)
-    assert isinstance(ran.ended, Parked)
+    assert isinstance(ran.ended, ParkedError)
     assert "# COMMENT ON YOUR LAST PLAN\nOnly the lamp, please." in world.model.requests[-1].prompt
     ran = await world.ask(SIMPLE.question, agreed=False, inbox=Commands({"kind": "approve"}))
     assert ran.state.status is Status.COMPLETED
@@ -607,7 +607,7 @@ async def test_a_what_if_replay_ends_where_the_journal_ends() -> None:
     world = harbour(CHAIN)
     await world.ask(CHAIN.question, adaptive_max_depth=1)
     deeper = await world.replay(CHAIN.question)
-    assert isinstance(deeper.ended, JournalEnds)
+    assert isinstance(deeper.ended, JournalEndsError)
     assert deeper.ended.place == "round/1/scout/1"
 
 

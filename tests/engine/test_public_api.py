@@ -17,7 +17,7 @@ import research.engine
 from research.engine import (
     Continue,
     Decision,
-    FetchFailure,
+    FetchFailedError,
     MemoryStore,
     Page,
     Question,
@@ -108,7 +108,7 @@ async def test_a_store_that_is_kept_answers_in_place_of_the_tools() -> None:
             raise AssertionError("a replay searched")
 
         async def fetch(self, url: str) -> Page:
-            raise FetchFailure("A replay fetched.", status="failed")
+            raise FetchFailedError("A replay fetched.", status="failed")
 
     replay = Tools(Nothing(), Nothing(), world.clock, world.model)
     again = await run_in_memory(question, replay, store=store)

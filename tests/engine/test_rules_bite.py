@@ -19,21 +19,13 @@ from research.engine.assessment import (
     score,
     stop_rule,
 )
-from research.engine.evidence import (
-    claim_check,
-    contradictions,
-    ledger,
-    near_duplicates,
-    quotes,
-    store,
-    unchecked,
-)
-from research.engine.evidence.claims import clauses, computed, derived, names, proof, wording
+from research.engine.evidence import claim_check, ledger, quotes, store
+from research.engine.evidence.claims import clauses, computed, names, proof, wording
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, ranked_sentences
 from research.engine.report import draft, markdown, report, speculative_draft
-from research.engine.rounds import findings, prefetch_searches
+from research.engine.rounds import findings, research_round
 from research.engine.text import amounts, numerals, quantities, similarity
 from research.engine.untrusted import prompt_injection
 from tests.engine import test_unsearched
@@ -130,9 +122,9 @@ TABLE = (
     Mutation("C3", gates, "short = [c for c in found if not c.met]", "short = []",
              (test_gates.test_a_good_mean_does_not_make_up_for_a_criterion_that_is_short,)),
     Mutation("C5", gates, "value < threshold", "False", (test_gates.test_a_pass_score_is_a_knob,)),
-    Mutation("C3", unchecked, "and not record.contradicts", "",
+    Mutation("C3", ledger, "and not record.contradicts", "",
              (test_gates.test_a_disputed_key_claim_is_not_cross_checked,)),
-    Mutation("C3", unchecked, "min(CORROBORATED, limits.sources_per_aspect)", "CORROBORATED",
+    Mutation("C3", ledger, "min(CORROBORATED, limits.sources_per_aspect)", "CORROBORATED",
              (test_gates.test_where_one_source_is_enough_a_key_claim_needs_no_second,)),
     Mutation("C3", criteria, "min(counts) >= TRIED", "min(counts) >= 1",
              (test_gates.test_what_two_searches_did_not_bring_is_not_to_be_had,)),
@@ -140,7 +132,7 @@ TABLE = (
              (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
     Mutation("C4", criteria, "float(ready)", "1.0",
              (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
-    Mutation("C3", unchecked, "len(record.keys) >= wanted and", "",
+    Mutation("C3", ledger, "len(record.keys) >= wanted and", "",
              (test_gates.test_a_key_claim_of_one_source_is_not_cross_checked,)),
     Mutation("C3", criteria, "share_of(checked + taken, keys)", "share_of(checked, keys)",
              (test_gates.test_a_few_key_claims_of_one_source_are_left_to_verification,)),
@@ -182,13 +174,14 @@ TABLE = (
              (test_claim_check.test_what_may_follow_from_the_quote_refuses_nothing,)),
     Mutation("C11", proof, "not has_foreign_name(claim, quote, context) and", "",
              (test_claim_check.test_another_number_name_or_negation_is_still_refused,)),
-    Mutation("C11", derived, "if one.dimension != other.dimension:", "if True:",
+    Mutation("C11", proof, "if one.dimension != other.dimension:", "if True:",
              (test_derived.test_a_figure_follows_by_one_operation_or_a_limit,)),
-    Mutation("C11", derived, "low <= high <= low * _BEYOND", "low <= high",
+    Mutation("C11", proof, "low <= high <= low * _BEYOND", "low <= high",
              (test_derived.test_another_figure_does_not_follow,)),
     Mutation("C11", claim_check, "own = words - (term_set(context) - quoted)", "own = words",
              (test_claim_check.test_support_is_the_share_of_the_claim_s_own_words,)),
-    Mutation("C11", findings, "if not is_answer(", "if False and not is_answer(",
+    Mutation("C11", findings, "if not is_kept and not is_answer(",
+             "if False and not is_answer(",
              (test_read.test_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
     Mutation("C11", answering, "bool(entities.find_dates(text)) or (not", "True or (not",
              (test_answering.test_a_question_for_a_date_number_or_name_is_answered_by_one,)),
@@ -205,16 +198,16 @@ TABLE = (
     Mutation("C11", passage_signs, " if any(name in text.casefold() for name in names))", ")",
              (test_shown_passages.test_a_sibling_s_default_does_not_answer,)),
     # corroboration and contradiction
-    Mutation("D5", contradictions,
+    Mutation("D5", store,
              "one.uncertain == other.uncertain and not claim_check", "not claim_check", (APART,)),
-    Mutation("D5", contradictions,
+    Mutation("D5", store,
              "and not claim_check.is_contrary(one.claim, other.claim)", "", (APART,)),
     Mutation("D5", quantities, "return not has_foreign_number(one, other) and not has_foreign_number(other, one)",
              "return one.values == other.values", (APART,)),
     Mutation("D5", quantities, "if years_differ:\n        return not measured",
              "if False:\n        return not measured",
              (test_quantities.test_figures_exclude_each_other_by_what_they_measure,)),
-    Mutation("D5", contradictions, "return figures_conflict(one.figures, other.figures)\n\n\ndef _is_opposed",
+    Mutation("D5", store, "return figures_conflict(one.figures, other.figures)\n\n\ndef _is_opposed",
              "return False\n\n\ndef _is_opposed",
              (test_store.test_figures_of_the_same_measure_contradict_each_other,)),
     Mutation("D5", store, "rivals += self._rivals_in_slot(signature, finding, rivals)", "",
@@ -222,11 +215,11 @@ TABLE = (
     Mutation("D5", store, "and self._is_independent(other, finding.source)", "", (SLOT,)),
     Mutation("D5", store, "(1 - 0.5**keys)", "(1 - 0.6**keys)",
              (test_store.test_confidence_follows_its_formula,)),
-    Mutation("D5", near_duplicates, "self._keys[original] if original else independence_key",
+    Mutation("D5", similarity, "self._keys[original] if original else independence_key",
              "independence_key",
              (test_near_duplicates.test_a_near_copy_counts_as_the_page_that_was_there_first,
               test_store.test_a_near_copy_on_another_site_does_not_corroborate)),
-    Mutation("D5", near_duplicates, "self.copied_share * min(size", "0.1 * min(size",
+    Mutation("D5", similarity, "self.copied_share * min(size", "0.1 * min(size",
              (test_near_duplicates.test_a_page_that_repeats_a_sentence_or_two_is_its_own_source,)),
     Mutation("D5", store, "also_answers=(*record.also_answers, aspect_id)", "also_answers=()",
              (test_store.test_a_record_answers_every_sub_question_that_it_was_found_for,)),
@@ -251,14 +244,14 @@ TABLE = (
              "begun is None",
              (test_speculative_draft.test_a_draft_that_rests_on_something_else_is_written_anew,)),
     # searches for leads while a round is judged
-    Mutation("C12", prefetch_searches, "another and left > SPARE_ROUNDS * round_takes",
+    Mutation("C12", research_round, "another and left > SPARE_ROUNDS * round_takes",
              "another", (test_prefetch_searches.test_nothing_is_scouted_where_searches_are_short,)),
-    Mutation("A4", prefetch_searches, "another and left >", "left >",
+    Mutation("A4", research_round, "another and left >", "left >",
              (test_prefetch_searches.test_nothing_is_scouted_after_the_last_round,)),
-    Mutation("C17", prefetch_searches,
+    Mutation("C17", research_round,
              "queries=(made, *topic.queries[1:])", "queries=topic.queries",
              (test_prefetch_searches.test_a_query_in_nearly_the_same_words_takes_them_too,)),
-    Mutation("C17", prefetch_searches, "[*run.ledger.queries, *run.scouted, *kept]", "kept",
+    Mutation("C17", research_round, "[*run.ledger.queries, *run.scouted, *kept]", "kept",
              (test_prefetch_searches.test_none_is_scouted_that_was_searched_for,)),
     # report
     Mutation("D14", report, "room < 0", "room < -99",

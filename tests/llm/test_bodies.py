@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from research.engine.budget.meter import estimate_tokens
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.llm.client import CUT_IN_SILENCE, ChatModel
 from research.llm.prices import Price
 from research.llm.settings import ModelSettings
@@ -60,15 +60,15 @@ def stream(
 
 def tried(
     address: str, streams: bool = False, request: ModelRequest = REQUEST, **more: Any
-) -> ModelAnswer | ModelFailure:
-    async def ask() -> ModelAnswer | ModelFailure:
+) -> ModelAnswer | ModelFailedError:
+    async def ask() -> ModelAnswer | ModelFailedError:
         prices = {"m": Price(0.001, 0.002, 0.0001)}
         model = ChatModel(ModelSettings("m", base_url=address, prices=prices, **more))
         try:
             if streams:
                 return await model.stream(request, lambda text: None)
             return await model.complete(request)
-        except ModelFailure as failure:
+        except ModelFailedError as failure:
             return failure
         finally:
             await model.aclose()
@@ -76,7 +76,7 @@ def tried(
     return asyncio.run(ask())
 
 
-def got(reply: Reply, streams: bool = False) -> ModelAnswer | ModelFailure:
+def got(reply: Reply, streams: bool = False) -> ModelAnswer | ModelFailedError:
     """What the client makes of it, in one request."""
     with Says(reply) as server:
         found = tried(server.url("/v1"), streams)
@@ -90,9 +90,9 @@ def answer(reply: Reply, streams: bool = False) -> ModelAnswer:
     return found
 
 
-def failure(reply: Reply, streams: bool = False) -> ModelFailure:
+def failure(reply: Reply, streams: bool = False) -> ModelFailedError:
     found = got(reply, streams)
-    assert isinstance(found, ModelFailure), found
+    assert isinstance(found, ModelFailedError), found
     return found
 
 
@@ -325,7 +325,7 @@ def lines(*sent: bytes, wait: float = 0.0, reset: bool = False) -> Iterator[str]
 def test_a_connection_that_breaks_off_may_have_cost_the_answer(streams: bool, reset: bool) -> None:
     with lines(HEAD % b"application/json", b'{"choices": [', reset=reset) as address:
         failed = tried(address, streams)
-    assert isinstance(failed, ModelFailure) and not failed.permanent
+    assert isinstance(failed, ModelFailedError) and not failed.permanent
     assert failed.reason == "the connection to the model's server was lost"
     assert failed.spent and failed.spent.completion_tokens == REQUEST.max_output_tokens
     assert failed.spent.prompt_tokens == ASKED and failed.spent.cost_usd
@@ -335,7 +335,7 @@ def test_of_a_stream_that_breaks_off_what_came_is_counted() -> None:
     event = stream(chunk("x" * 600), end="").body
     with lines(HEAD % b"text/event-stream", event, reset=True) as address:
         failed = tried(address, streams=True)
-    assert isinstance(failed, ModelFailure) and failed.spent
+    assert isinstance(failed, ModelFailedError) and failed.spent
     assert failed.spent.completion_tokens == 200
 
 
@@ -343,14 +343,14 @@ def test_of_a_stream_that_comes_to_a_halt_what_came_is_counted() -> None:
     event = stream(chunk("x" * 600), end="").body
     with lines(HEAD % b"text/event-stream", event, wait=5) as address:
         failed = tried(address, streams=True, timeout_seconds=0.5)
-    assert isinstance(failed, ModelFailure) and failed.spent
+    assert isinstance(failed, ModelFailedError) and failed.spent
     assert failed.reason == "the model did not answer in time"
     assert failed.spent.completion_tokens == 200
 
 
 def test_a_server_that_was_not_reached_cost_nothing() -> None:
     failed = tried("http://127.0.0.1:9/v1")
-    assert isinstance(failed, ModelFailure) and failed.spent is None
+    assert isinstance(failed, ModelFailedError) and failed.spent is None
 
 
 def test_an_answer_in_drops_over_an_old_protocol_is_read() -> None:

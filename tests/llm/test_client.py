@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.limits.limiter import MemoryStore
 from research.llm.capabilities import CapabilityBook
 from research.llm.client import NO_EFFORT, ChatModel
@@ -65,9 +65,9 @@ def asked(
     return asyncio.run(ask())
 
 
-def failure(server: ModelServer, *faults: Reply, **more: Any) -> ModelFailure:
+def failure(server: ModelServer, *faults: Reply, **more: Any) -> ModelFailedError:
     server.faults["intake"] = list(faults)
-    with pytest.raises(ModelFailure) as failed:
+    with pytest.raises(ModelFailedError) as failed:
         asked(server, **more)
     return failed.value
 
@@ -208,7 +208,7 @@ def test_a_server_that_does_not_stream_answers_whole(server: ModelServer) -> Non
 
 def test_a_cut_stream_is_a_failure_that_cost_something(server: ModelServer) -> None:
     server.faults["intake"] = [streams('{"brief": "' + "x" * 400, cut_at=200)]
-    with pytest.raises(ModelFailure) as failed:
+    with pytest.raises(ModelFailedError) as failed:
         heard(server)
     assert failed.value.reason == "the model's answer was cut off"
     assert failed.value.spent and failed.value.spent.completion_tokens > 50
@@ -290,7 +290,7 @@ def test_a_slow_server_is_given_up_and_its_prompt_counted(server: ModelServer) -
 
 def test_a_stream_that_does_not_begin_is_given_up(server: ModelServer) -> None:
     server.hold("intake")
-    with pytest.raises(ModelFailure, match="did not answer in time"):
+    with pytest.raises(ModelFailedError, match="did not answer in time"):
         heard(server, first_token_seconds=0.3)
 
 
@@ -302,10 +302,10 @@ def test_nothing_of_a_server_s_words_reaches_people(server: ModelServer) -> None
 # --- one server, many calls -----------------------------------------------------------------
 
 
-async def failures_of(model: ChatModel, calls: int) -> list[ModelFailure]:
+async def failures_of(model: ChatModel, calls: int) -> list[ModelFailedError]:
     found = []
     for _ in range(calls):
-        with pytest.raises(ModelFailure) as failed:
+        with pytest.raises(ModelFailedError) as failed:
             await model.complete(REQUEST)
         found.append(failed.value)
     return found

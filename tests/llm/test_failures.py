@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.ports import ModelFailure, ModelRequest
+from research.engine.ports import ModelFailedError, ModelRequest
 from research.llm import failures
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings
@@ -27,13 +27,13 @@ class Refuses(LoopbackServer):
         return self.said
 
 
-def told(said: Reply) -> ModelFailure:
+def told(said: Reply) -> ModelFailedError:
     """What becomes of it, in one request."""
 
-    async def ask() -> ModelFailure:
+    async def ask() -> ModelFailedError:
         model = ChatModel(ModelSettings("m", base_url=server.url("/v1"), temperature=0.2))
         try:
-            with pytest.raises(ModelFailure) as failed:
+            with pytest.raises(ModelFailedError) as failed:
                 await model.complete(REQUEST)
             return failed.value
         finally:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.llm.client import NO_EFFORT, NO_TEMPERATURE, ChatModel
 from research.llm.settings import ModelSettings
 from tests.support.model_server import says
@@ -51,14 +51,14 @@ def form_is(form: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda request: (request.get("response_format") or {}).get("type") == form
 
 
-def asked(server: Picky, times: int = 1, **more: Any) -> list[ModelAnswer | ModelFailure]:
-    async def ask() -> list[ModelAnswer | ModelFailure]:
+def asked(server: Picky, times: int = 1, **more: Any) -> list[ModelAnswer | ModelFailedError]:
+    async def ask() -> list[ModelAnswer | ModelFailedError]:
         model = ChatModel(ModelSettings("m", base_url=server.url("/v1"), **more))
-        found: list[ModelAnswer | ModelFailure] = []
+        found: list[ModelAnswer | ModelFailedError] = []
         for _ in range(times):
             try:
                 found.append(await model.complete(REQUEST))
-            except ModelFailure as failure:
+            except ModelFailedError as failure:
                 found.append(failure)
         await model.aclose()
         return found
@@ -66,7 +66,7 @@ def asked(server: Picky, times: int = 1, **more: Any) -> list[ModelAnswer | Mode
     return asyncio.run(ask())
 
 
-def texts(found: list[ModelAnswer | ModelFailure]) -> list[str]:
+def texts(found: list[ModelAnswer | ModelFailedError]) -> list[str]:
     return [each.text if isinstance(each, ModelAnswer) else each.reason for each in found]
 
 

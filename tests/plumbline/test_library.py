@@ -14,7 +14,7 @@ import pytest
 
 import plumbline
 import research.engine
-from plumbline import FetchFailure, Page, Pages, ResearchConfig, SearchRequest
+from plumbline import FetchFailedError, Page, Pages, ResearchConfig, SearchRequest
 from tests.support.installation import ROOT
 
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -57,7 +57,7 @@ def test_pages_are_found_by_shared_terms_best_first() -> None:
     found = asyncio.run(pages.search(SearchRequest("Harrow lighthouse")))
     assert [hit.url for hit in found.hits] == [FIRST.url, SECOND.url]
     assert asyncio.run(pages.search(SearchRequest("volcano"))).hits == ()
-    with pytest.raises(FetchFailure, match="no page of this address"):
+    with pytest.raises(FetchFailedError, match="no page of this address"):
         asyncio.run(pages.fetch("https://coast.example/other"))
 
 

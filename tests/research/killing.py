@@ -7,7 +7,7 @@ from typing import Any
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import Question
-from research.queue.embedded import Engine
+from research.queue.processes import Engine
 
 
 class Killed(BaseException):

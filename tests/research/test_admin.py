@@ -14,8 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from research.admin.base import COUNTED
-from research.admin.evidence import RARE
-from research.admin.filters import SITES_SHOWN
+from research.admin.evidence import RARE, SITES_SHOWN
 from research.models import Evidence, EvidenceSource, JournalEntry, Round, Run, Verdict
 from research.readmodel.progress import load_progress
 from research.services import reviews, runs, threads

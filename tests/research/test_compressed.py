@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from research.engine.journal import Entry
 from research.models import JournalEntry, PageText, Run, RunPage
 from research.models.base import key_digest
-from research.models.compressed import PACKED, SMALL_BYTES, pack_json, unpack_json
+from research.models.journal import PACKED, SMALL_BYTES, pack_json, unpack_json
 from research.worker.journal_store import load_entries
 from tests.dashboard.conftest import add_evidence, make_run
 
@@ -27,7 +27,13 @@ VALUES = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(), VALUES | st.text(min_size=SMALL_BYTES)))
+LARGE = st.tuples(st.text(min_size=1), st.binary(min_size=SMALL_BYTES)).map(
+    lambda drawn: drawn[0] * SMALL_BYTES + drawn[1].decode("latin-1")
+)
+"""Drawing each character of a large text takes much longer than packing it."""
+
+
+@given(st.dictionaries(st.text(), VALUES | LARGE))
 @pytest.mark.slow
 def test_every_value_comes_back(value: dict[str, Any]) -> None:
     assert unpack_json(json.loads(json.dumps(pack_json(value)))) == value

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 from pytest_django import Settings
 
-from research.engine.ports import FetchFailure, SearchRequest
+from research.engine.ports import FetchFailedError, SearchRequest
 from research.models import Collection, EvidenceSource, PageText, Run
 from research.runtime import tool_factory
 from research.services import documents, runs, threads
@@ -113,7 +113,7 @@ def test_a_run_searches_only_the_collections_that_it_names(ada: AbstractUser) ->
             await Run.objects.select_related("owner").aget(pk=run.pk)
         )
         answer = await tools.search.search(SearchRequest(query="rent mill tenants", limit=8))
-        with pytest.raises(FetchFailure) as refused:
+        with pytest.raises(FetchFailedError) as refused:
             await tools.fetch.fetch(secret)
         await tool_factory.close_tools()
         return [hit.url for hit in answer.hits], refused.value.reason

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractUser
 from research.engine import loop
 from research.engine.config import ResearchConfig
 from research.models import Run
-from research.queue.embedded import EmbeddedWorker
+from research.queue.processes import EmbeddedWorker
 from research.services import runs
 from research.worker import writer as writing
 from research.worker.run_executor import Outcome, advance_run

@@ -27,7 +27,7 @@ from research.engine.records import ENDED  # noqa: E402
 from research.extract import pool  # noqa: E402, F401
 from research.llm import client  # noqa: E402, F401 - imported once for all
 from research.models import Run  # noqa: E402
-from research.queue.embedded import EmbeddedWorker  # noqa: E402
+from research.queue.processes import EmbeddedWorker  # noqa: E402
 from research.readmodel.run_json import run_resource  # noqa: E402
 from research.runtime import tool_factory  # noqa: E402
 from research.runtime.schema import migrate_database  # noqa: E402

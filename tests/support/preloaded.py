@@ -18,27 +18,33 @@ import random
 import runpy
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (
-    "bs4", "channels.layers", "channels.routing", "channels_redis.core", "charset_normalizer",
-    "daphne.server", "django.contrib.admin.options", "django.contrib.admin.filters",
-    "django.core.management", "django.db.backends.sqlite3.base",
-    "django.db.backends.postgresql.base", "django.db.migrations.executor",
-    "django.template.loader_tags", "django.views.generic", "django_htmx.middleware", "httpx",
-    "lxml.html", "openai.resources.chat.completions", "pydantic", "redis.asyncio",
+    "anyio._backends._asyncio", "bs4", "channels.layers", "channels.routing",
+    "channels_redis.core", "charset_normalizer", "daphne.server", "django.contrib.admin.filters",
+    "django.contrib.admin.options", "django.contrib.humanize.templatetags.humanize",
+    "django.core.handlers.asgi", "django.core.management", "django.db.backends.postgresql.base",
+    "django.db.backends.sqlite3.base", "django.db.migrations.executor",
+    "django.template.loader_tags", "django.views.generic", "django_htmx.middleware",
+    "encodings.idna", "environ", "httpcore", "httpcore2", "httpx", "jiter", "lxml.html",
+    "markdown_it", "nh3", "openai.resources.chat.chat", "pydantic", "redis.asyncio", "truststore",
+    "whitenoise.middleware",
 )  # fmt: skip
 OWN = (
-    "research.engine.loop", "research.engine.analyst.model", "research.extract.pool",
-    "research.fulltext.index", "research.search.pipeline", "research.operations.metrics",
-    "research.runtime.settings_check",
+    "dashboard.charts", "research.engine.loop", "research.engine.analyst.model",
+    "research.extract.pool", "research.fetch.fetch", "research.fulltext.index",
+    "research.llm.settings", "research.operations.metrics", "research.runtime.settings_check",
+    "research.search.fallback", "research.search.pipeline",
 )  # fmt: skip
 LONGEST_MESSAGE = 1 << 16
 PR_SET_CHILD_SUBREAPER = 36
@@ -119,6 +125,7 @@ def _serve(number: int) -> None:
     gc.set_threshold(20_000)
     for name in (*LIBRARIES, *OWN):
         importlib.import_module(name)
+    _read_files()
     gc.freeze()
     requests = socket.socket(fileno=number)
     while True:
@@ -141,6 +148,29 @@ def _serve(number: int) -> None:
         requests.close()
         _become(**json.loads(message), streams=streams)
         return
+
+
+def _read_files() -> None:
+    """Read what most commands read: certificates, labels, prompts, and data of the analysts."""
+    ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
+    httpx = importlib.import_module("httpx")
+    httpx.create_ssl_context()
+    providers = importlib.import_module("research.search.providers")
+    providers.declared_settings()
+    labels = importlib.import_module("research.engine.report.report_i18n")
+    labels.translated_languages()
+    ask = importlib.import_module("research.engine.llm_tasks.prompting.ask")
+    for name in ask.TEMPLATES.list_templates():
+        ask.TEMPLATES.get_template(name)
+    screening = importlib.import_module("research.engine.untrusted.screening")
+    reading = importlib.import_module("research.engine.offline.passages.reading")
+    url, text = "https://oaks.example/", "An oak lives for 600 years."
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    page = reading.Page(url, url, "Oaks", text, "", "text/html", "oaks.example", "oaks", at)
+    asked = "How long does an oak live?"
+    reading.read_pages([page], [reading.Aspect("A1", asked, asked, "plan", 1)], 1)
+    hit = screening.SearchHit(url, "Oaks", text, "", 1)
+    screening.screened_answer(screening.SearchAnswer((hit,)), asked)
 
 
 def _become(args: list[str], env: dict[str, str], in_session: bool, streams: Sequence[int]) -> None:

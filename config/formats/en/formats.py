@@ -1,6 +1,6 @@
-"""Day before month, without ambiguity between countries."""
+"""Day before month in words, without ambiguity between countries; reports write dates likewise."""
 
-DATE_FORMAT = "j M Y"
-YEAR_MONTH_FORMAT = "M Y"
-DATETIME_FORMAT = "j M Y, H:i"
+DATE_FORMAT = "j F Y"
+YEAR_MONTH_FORMAT = "F Y"
+DATETIME_FORMAT = "j F Y, H:i"
 TIME_FORMAT = "H:i"

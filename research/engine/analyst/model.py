@@ -9,9 +9,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from research.engine.analyst.offline import OfflineAnalyst
 from research.engine.assessment.assessment import Assessment
 from research.engine.llm_tasks import assess, draft, follow_up, intake, read, tree
-from research.engine.llm_tasks.parsed_question import Understood
-from research.engine.llm_tasks.prompting.ask import TaskFailed
+from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.offline.follow_up import Turn
+from research.engine.offline.planning import Understood
 from research.engine.ports import Page
 from research.engine.records import Aspect
 from research.engine.report.draft import Draft
@@ -24,14 +24,16 @@ Method = Callable[Concatenate["ModelAnalyst", P], Coroutine[Any, Any, T]]
 
 
 def offline_if_failed(task: str) -> Callable[[Method[P, T]], Method[P, T]]:
-    """Decorate a method of the model's analyst to fall back to the offline one on `TaskFailed`."""
+    """Decorate a method of the model's analyst to fall back to the offline one on
+    `TaskFailedError`.
+    """
 
     def decorate(method: Method[P, T]) -> Method[P, T]:
         @wraps(method)
         async def guarded(self: ModelAnalyst, /, *args: P.args, **kwargs: P.kwargs) -> T:
             try:
                 return await method(self, *args, **kwargs)
-            except TaskFailed as failed:
+            except TaskFailedError as failed:
                 self.run.fell_back(task, failed.cause)
                 by_rules: Callable[P, Coroutine[Any, Any, T]] = getattr(
                     self.offline, method.__name__

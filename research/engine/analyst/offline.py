@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from research.engine.assessment.assessment import Assessment
 from research.engine.llm_tasks.follow_up import EarlierTurns
-from research.engine.llm_tasks.parsed_question import Understood, from_wording
-from research.engine.llm_tasks.passages import read_extractively
 from research.engine.llm_tasks.tree import Query, choose_queries
 from research.engine.offline import drafting, judging
 from research.engine.offline.follow_up import Turn, read_turn
+from research.engine.offline.passages.reading import read_extractively
+from research.engine.offline.planning import Understood, from_wording
 from research.engine.ports import Page
 from research.engine.records import Aspect
 from research.engine.report.draft import Draft

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from research.engine.analyst.model import ModelAnalyst
 from research.engine.assessment.assessment import Assessment
+from research.engine.llm_tasks import small_tasks
 from research.engine.llm_tasks.follow_up import EarlierTurns
-from research.engine.llm_tasks.parsed_question import Understood
-from research.engine.llm_tasks.small import assess, draft, intake, read
 from research.engine.offline.follow_up import Turn
+from research.engine.offline.planning import Understood
 from research.engine.ports import Page
 from research.engine.records import Aspect
 from research.engine.report.draft import Draft
@@ -29,7 +29,7 @@ class SmallModelAnalyst(ModelAnalyst):
     ) -> Understood:
         if self.run.is_fixed:
             return await self.offline.understand_question(place, clarifications, comment)
-        return await intake.understand_question(self.run, place, clarifications, comment)
+        return await small_tasks.understand_question(self.run, place, clarifications, comment)
 
     async def understand_follow_up(self, place: str, before: EarlierTurns, said: str) -> Turn:
         return await self.offline.understand_follow_up(place, before, said)
@@ -37,10 +37,10 @@ class SmallModelAnalyst(ModelAnalyst):
     async def read_pages(
         self, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
     ) -> Reading:
-        return await read.read_unit_pages(self.run, place, asked, pages, aspects)
+        return await small_tasks.read_unit_pages(self.run, place, asked, pages, aspects)
 
     async def assess_ledger(self, place: str) -> Assessment:
-        return await assess.assess_ledger(self.run, place)
+        return await small_tasks.assess_ledger(self.run, place)
 
     async def write_draft(self) -> Draft:
-        return await draft.write_draft(self.run)
+        return await small_tasks.write_draft(self.run)

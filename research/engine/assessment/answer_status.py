@@ -25,6 +25,7 @@ class Trust(StrEnum):
     """How far the whole question is answered."""
 
     ANSWERED = "answered"
+    DISPUTED = "answered_disputed"
     PARTLY = "partly_answered"
     RELATED = "related_passages"
     NOT_ANSWERED = "not_answered"
@@ -67,17 +68,20 @@ def _by_probability(state: AspectState, standing: AnswerSupport) -> AnswerStatus
 def overall_status(marks: Collection[AnswerStatus], *, found: bool) -> Trust:
     """Return how far a question is answered, from the status of each of its sub-questions.
 
-    Sub-questions on which sources disagree leave it partly answered. `found` says whether any
-    evidence was found; it decides only if no sub-question is answered.
+    It is partly answered only if a sub-question is not answered. `found` says whether any evidence
+    was found; it decides only if no sub-question is answered.
     """
     answered = sum(mark in ANSWERED for mark in marks)
     if not answered and found and AnswerStatus.CLOSE in marks:
         return Trust.RELATED
     if not answered:
         return Trust.NOT_ANSWERED if found else Trust.NOTHING_FOUND
-    if answered < len(marks) or AnswerStatus.DISPUTED in marks:
+    if answered < len(marks):
         return Trust.PARTLY
-    return Trust.ANSWERED
+    return Trust.DISPUTED if AnswerStatus.DISPUTED in marks else Trust.ANSWERED
+
+
+HAS_ANSWER = frozenset({Trust.ANSWERED, Trust.DISPUTED, Trust.PARTLY})
 
 
 def mark_of(ledger: Ledger, aspect: Aspect) -> AspectStatus:

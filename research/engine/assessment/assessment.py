@@ -11,7 +11,8 @@ from research.engine.records import Dimensions
 class MissingInfo:
     """A gap as an analyst names it; `aspect_id` None asks for a new sub-question.
 
-    `gap_id` is the open gap that it is; a gap without one is new.
+    `gap_id` is the open gap that it is, which takes its text if it `is_reworded`; a gap without one
+    is new.
     """
 
     text: str
@@ -20,6 +21,7 @@ class MissingInfo:
     critical: bool
     raised_by: str = "plan"
     gap_id: str | None = None
+    is_reworded: bool = False
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from research.engine.records import (
 )
 from research.engine.report import messages
 from research.engine.report.speculative_draft import begin_ahead, settle_ahead
-from research.engine.rounds.retrying import unchanged_assessment
+from research.engine.rounds.merge import unchanged_assessment
 from research.engine.rounds.topics import (
     DISPUTED,
     Topic,

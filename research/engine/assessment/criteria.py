@@ -12,8 +12,14 @@ from dataclasses import replace
 
 from research.engine.assessment.effort import TRIED
 from research.engine.config import ResearchConfig
-from research.engine.evidence.ledger import ANSWERING, SUPPORTS, Ledger
-from research.engine.evidence.unchecked import CORROBORATED, key_claims, unchecked_claims
+from research.engine.evidence.ledger import (
+    ANSWERING,
+    CORROBORATED,
+    SUPPORTS,
+    Ledger,
+    key_claims,
+    unchecked_claims,
+)
 from research.engine.limits import Limits
 from research.engine.records import Aspect, Criterion
 from research.engine.text.relevance import page_relevance

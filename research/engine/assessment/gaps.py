@@ -1,7 +1,7 @@
 """The gaps from round to round: named by the assessment, closed by the evidence that fills them.
 
-An open gap keeps its id for as long as it is open. An assessment names it by that id, with the
-query to try next; a gap that is named without an id is new.
+An open gap keeps its id for as long as it is open. An assessment names it by that id, with what is
+still missing of it and the query to try next; a gap that is named without an id is new.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def _belongs(run: Run, missing: MissingInfo) -> bool:
 
 
 def _renew_gap(ledger: Ledger, gap: Gap, missing: MissingInfo) -> None:
-    renewed = replace(gap, query=missing.query, critical=missing.critical)
+    text = missing.text if missing.is_reworded else gap.text
+    renewed = replace(gap, text=text, query=missing.query, critical=missing.critical)
     if renewed != gap:
         ledger.open_gap(renewed)
 

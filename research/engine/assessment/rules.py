@@ -16,7 +16,6 @@ from research.engine.assessment.score import score_cap
 from research.engine.assessment.stop_rule import Decision, Situation, decide_stop
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.near_duplicates import COPIED
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.records import Aspect, GateName
 from research.engine.report.draft import Draft, Fault, find_faults
@@ -24,6 +23,7 @@ from research.engine.report.markdown import Rendered, render_report
 from research.engine.report.report_format import Layout
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.rounds.topics import Topic, next_topics
+from research.engine.text.similarity import COPIED
 
 NO_TWINS = math.inf
 """A similarity that no two topics reach."""

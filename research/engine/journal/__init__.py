@@ -10,15 +10,15 @@ its answer is used. What was settled is never paid for again.
 """
 
 from research.engine.journal.calls import Journal
-from research.engine.journal.entries import (
+from research.engine.journal.recording import (
     EmptyInbox,
     Entry,
     EntryKind,
     EntryStatus,
     Inbox,
-    JournalEnds,
+    JournalEndsError,
     MemoryStore,
-    Parked,
+    ParkedError,
     Store,
     digest_of,
     make_storable,
@@ -31,9 +31,9 @@ __all__ = [
     "EntryStatus",
     "Inbox",
     "Journal",
-    "JournalEnds",
+    "JournalEndsError",
     "MemoryStore",
-    "Parked",
+    "ParkedError",
     "Store",
     "digest_of",
     "make_storable",

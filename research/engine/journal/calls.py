@@ -9,21 +9,27 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from research.engine.budget.meter import BudgetSpent, Meter, Reservation
-from research.engine.journal.containment import UNEXPECTED, IsOutage, contain_errors, no_outage
-from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest_of
-from research.engine.journal.model_calls import ModelCalls, failure_answer
+from research.engine.budget.meter import BudgetSpentError, Meter, Reservation
+from research.engine.journal.model_calls import (
+    UNEXPECTED,
+    IsOutage,
+    ModelCalls,
+    contain_errors,
+    failure_answer,
+    no_outage,
+)
+from research.engine.journal.recording import EmptyInbox, Entry, Inbox, Store, digest_of
 from research.engine.ports import (
-    FetchFailure,
+    FetchFailedError,
     Page,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchRequest,
     Tools,
 )
 from research.engine.records import Problem, Record
 
-TOO_SLOW = SearchFailure("The search did not answer in time.")
+TOO_SLOW = SearchFailedError("The search did not answer in time.")
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
 SEARCH: TypeAdapter[SearchAnswer] = TypeAdapter(SearchAnswer)
@@ -35,10 +41,10 @@ Settled = tuple[Literal["done", "failed"], dict[str, Any]]
 class Journal(ModelCalls):
     """The engine's only way to the outside.
 
-    `tools` None makes it a replay: an unrecorded call raises `JournalEnds`. `receive` gets every
-    record that the engine emits, and must not block. `analyst` is "extractive" or the model's name,
-    as frozen in the run. `is_outage` recognises errors that end the attempt at the run rather than
-    one call.
+    `tools` None makes it a replay: an unrecorded call raises `JournalEndsError`. `receive` gets
+    every record that the engine emits, and must not block. `analyst` is "extractive" or the model's
+    name, as frozen in the run. `is_outage` recognises errors that end the attempt at the run rather
+    than one call.
     """
 
     def __init__(
@@ -59,7 +65,7 @@ class Journal(ModelCalls):
         self._searching: dict[str, asyncio.Task[Entry]] = {}
 
     async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
-        """Raises `SearchFailure` or `BudgetSpent`."""
+        """Raises `SearchFailedError` or `BudgetSpentError`."""
         begun = self._searching.pop(place, None)
         entry = await (begun or self._search_entry(place, request))
         self._check_budget(entry)
@@ -67,7 +73,7 @@ class Journal(ModelCalls):
         if entry.status == "failed":
             self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
             self.meter.usage.failed(_tool_name(request))
-            raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
+            raise SearchFailedError(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
 
     def begin_search(self, place: str, request: SearchRequest) -> None:
@@ -91,12 +97,12 @@ class Journal(ModelCalls):
         async def call() -> Settled:
             try:
                 async with asyncio.timeout(self.unit_seconds()):
-                    with contain_errors(place, SearchFailure(UNEXPECTED), self.is_outage):
+                    with contain_errors(place, SearchFailedError(UNEXPECTED), self.is_outage):
                         found = await tools.search.search(request)
                         answer = SEARCH.dump_python(found, mode="json")
             except TimeoutError:
                 return "failed", failure_answer(TOO_SLOW)
-            except SearchFailure as failure:
+            except SearchFailedError as failure:
                 return "failed", failure_answer(failure)
             return "done", answer
 
@@ -106,7 +112,7 @@ class Journal(ModelCalls):
     async def fetch(self, url: str) -> Page:
         """One page of the run; asked for twice, it is fetched once.
 
-        Raises `FetchFailure` or `BudgetSpent`.
+        Raises `FetchFailedError` or `BudgetSpentError`.
         """
         if url not in self._fetching:
             task = asyncio.create_task(self._fetch(url), name=f"fetch {url}")
@@ -114,13 +120,13 @@ class Journal(ModelCalls):
             self._fetching[url] = task
         try:
             page = await asyncio.shield(self._fetching[url])
-        except FetchFailure as failure:
+        except FetchFailedError as failure:
             self._count_fetch(url, failure)
             raise
         self._count_fetch(url)
         return page
 
-    def _count_fetch(self, url: str, failure: FetchFailure | None = None) -> None:
+    def _count_fetch(self, url: str, failure: FetchFailedError | None = None) -> None:
         """Count a fetch when its answer is taken: a place in the run, unlike its arrival."""
         if url in self._counted:
             return
@@ -139,7 +145,7 @@ class Journal(ModelCalls):
             entry = await self._live_fetch(place, url)
         self._check_budget(entry)
         if entry.status == "failed":
-            raise FetchFailure(
+            raise FetchFailedError(
                 entry.answer["reason"],
                 status=entry.answer["status"],
                 permanent=entry.answer["permanent"],
@@ -151,12 +157,12 @@ class Journal(ModelCalls):
         tools, asked = self._live_tools(place), {"url": url}
 
         async def call() -> Settled:
-            unexpected = FetchFailure(UNEXPECTED, status="failed")
+            unexpected = FetchFailedError(UNEXPECTED, status="failed")
             try:
                 with contain_errors(place, unexpected, self.is_outage):
                     page = await tools.fetch.fetch(url)
                     answer = PAGE.dump_python(page, mode="json", exclude={"text"})
-            except FetchFailure as failure:
+            except FetchFailedError as failure:
                 return "failed", {**failure_answer(failure), "status": failure.status}
             await self.store.put_page(page)
             return "done", answer
@@ -179,7 +185,7 @@ class Journal(ModelCalls):
         try:
             self._check_time()
             hold = reserve()
-        except BudgetSpent as spent:
+        except BudgetSpentError as spent:
             return await self._put(
                 replace(entry, status="refused", answer={"reason": spent.reason})
             )

@@ -87,6 +87,42 @@ class Form(IntEnum):
     """All unfaithful canaries are made of reworded sentences, so that they share fewer words with
     their quotes, as statements do.
     """
+    CONCISE = 24
+    """A quick report that is too long lists key figures, and of its statements and the claims that
+    its draft left out it keeps those that take fewest words. A quick run on many sub-questions
+    keeps more claims of a page. The signs of a table are no words.
+    """
+    LED = 25
+    """Reports tell dates in words and earlier values within the sentence of the current one,
+    name sources beside statements only in reviews, and have both sides of a dispute in one box.
+    Their headings are short, and name what each item of the short answer is on; a verdict and how
+    far the question is answered stand around the items.
+    """
+    EMBEDDED = 26
+    """Embedded clauses and quotations, such as reported speech, are compared with the page apart
+    from the sentence around them; titles and headings lose a last part that is foreign to the page,
+    and the host is shown instead of a site name that is no name. Questions about what people say
+    are questions about wording.
+    """
+    MERGED = 27
+    """A sentence that several sections share verbatim is kept once, citing the evidence of all. A
+    broad question keeps as many claims of a long page as the prompt asks for, and the quote of a
+    refused claim is kept as evidence if it has most of the claim's words. Quotations are inline,
+    those that repeat a statement are dropped, and sections count their confirmed statements.
+    """
+    UNCUT = 28
+    """Headings and labels of sub-questions are never cut within a clause and omit names that most
+    sub-questions share. The prompt of the assessment lists the findings that it omitted before, by
+    their first words.
+    """
+    CARRIED = 29
+    """A claim that is only suspected stays one until it is verified; the date of a page may date
+    what it says; a verifier that missed hardly anything is believed on details. Disputes by words
+    alone end where a comparison finds none, and a claim that it calls outdated is doubted though
+    the newer one has other words. Summaries are written from statements that can be read alone and
+    whole disputes, sections are given earlier values where changes are asked for, and the
+    assessment sees findings once and rewords its gaps.
+    """
 
 
 NEWEST = max(Form)

@@ -1,31 +1,44 @@
-"""The calls of the model, each attempt recorded at its place; one may be begun ahead."""
+"""The calls of the model, each attempt recorded at its place; one may be begun ahead.
+
+An error that no tool announces (a library's, a defect's) is logged with its traceback and becomes
+the call's failure, which is journaled like any other. So a replay fails at the same place in the
+same way.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from research.engine.budget.meter import REPORT_TASKS, BudgetSpent, Meter, Reservation
-from research.engine.journal.containment import UNEXPECTED, IsOutage, contain_errors
-from research.engine.journal.entries import Entry, Inbox, JournalEnds, Parked, Store, digest_of
-from research.engine.journal.recording import Recording
+from research.engine.budget.meter import REPORT_TASKS, BudgetSpentError, Meter, Reservation
+from research.engine.journal.recording import (
+    Entry,
+    Inbox,
+    JournalEndsError,
+    ParkedError,
+    Recording,
+    Store,
+    digest_of,
+)
 from research.engine.ports import (
     Hear,
     MeasuredModel,
     Model,
     ModelAnswer,
-    ModelFailure,
+    ModelFailedError,
     ModelRequest,
     StreamingModel,
-    ToolFailure,
+    ToolFailedError,
     Tools,
 )
 from research.engine.records import Record
+from research.errors import PlumblineError
 
 LONGEST_WAIT_SECONDS = 20.0
 
@@ -60,16 +73,16 @@ class ModelCalls(Recording):
     async def model(
         self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None = None
     ) -> ModelAnswer:
-        """Make one attempt of one model call. Raises `ModelFailure` or `BudgetSpent`.
+        """Make one attempt of one model call. Raises `ModelFailedError` or `BudgetSpentError`.
 
         `on_text` receives the growing answer of a live call, and nothing for a recorded or
-        speculative one. A recorded call that was dropped has no answer: `JournalEnds`.
+        speculative one. A recorded call that was dropped has no answer: `JournalEndsError`.
         """
         begun = self._begun.pop(place, None)
         entry = await (begun or self._model_entry(place, attempt, request, on_text))
         self._release_begun(place)
         if entry.status == "failed" and entry.answer["reason"] == NOT_NEEDED:
-            raise JournalEnds(place)
+            raise JournalEndsError(place)
         return self._answered(request, entry)
 
     def begin_model(self, place: str, request: ModelRequest, on_text: Hear | None = None) -> None:
@@ -94,7 +107,7 @@ class ModelCalls(Recording):
         await asyncio.wait([begun])
         self._release_begun(place)
         error = None if begun.cancelled() else begun.exception()
-        if error is not None and not isinstance(error, BudgetSpent | JournalEnds):
+        if error is not None and not isinstance(error, BudgetSpentError | JournalEndsError):
             raise error
         entry = self._entries.get((place, 1))
         if entry is None or entry.status == "refused":
@@ -102,16 +115,16 @@ class ModelCalls(Recording):
         if entry.status == "pending":
             self._live_tools(place)
             spent = self.meter.prompt_only(request, self.analyst)
-            unused = ModelFailure(NOT_NEEDED, permanent=True, spent=spent)
+            unused = ModelFailedError(NOT_NEEDED, permanent=True, spent=spent)
             entry = await self._put(replace(entry, status="failed", answer=_model_failed(unused)))
-        with suppress(ModelFailure):
+        with suppress(ModelFailedError):
             self._answered(request, entry, self._begun_in[place])
 
     async def wait_for_person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
         """As in `Recording`; a run that waits for a person has no call in flight."""
         try:
             return await super().wait_for_person(place, kinds)
-        except Parked:
+        except ParkedError:
             await asyncio.gather(*self._begun.values(), return_exceptions=True)
             raise
 
@@ -137,7 +150,7 @@ class ModelCalls(Recording):
                 self.meter.usage.failed("model")
             paid = spent and MODEL.validate_python(spent)
             self.meter.failed_model(request.task, paid, entry.seconds, stage)
-            raise ModelFailure(
+            raise ModelFailedError(
                 entry.answer["reason"],
                 permanent=entry.answer["permanent"],
                 too_long=entry.answer.get("too_long", False),
@@ -160,7 +173,7 @@ class ModelCalls(Recording):
         try:
             self._check_time(request.task)
             hold = self.meter.reserve_model(request)
-        except BudgetSpent as spent:
+        except BudgetSpentError as spent:
             return await self._put(
                 replace(pending, status="refused", answer={"reason": spent.reason})
             )
@@ -169,7 +182,7 @@ class ModelCalls(Recording):
             await self._put(pending)
             started = self._live_tools(place).clock.monotonic()
             unseen = self.meter.at_most(request, self.analyst)
-            unexpected = ModelFailure(UNEXPECTED, permanent=True, spent=unseen)
+            unexpected = ModelFailedError(UNEXPECTED, permanent=True, spent=unseen)
             try:
                 async with asyncio.timeout(self._model_seconds(request.task)):
                     with contain_errors(place, unexpected, self.is_outage):
@@ -177,9 +190,9 @@ class ModelCalls(Recording):
                         answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
-                late = ModelFailure(TIME_IS_UP, permanent=True, spent=unseen)
+                late = ModelFailedError(TIME_IS_UP, permanent=True, spent=unseen)
                 settled = replace(pending, status="failed", answer=_model_failed(late))
-            except ModelFailure as failure:
+            except ModelFailedError as failure:
                 settled = replace(pending, status="failed", answer=_model_failed(failure))
             seconds = self._live_tools(place).clock.monotonic() - started
             return await self._put(replace(settled, seconds=round(seconds, 3)))
@@ -199,9 +212,9 @@ class ModelCalls(Recording):
             if not isinstance(model, MeasuredModel):
                 return None
             try:
-                with contain_errors("model/window", ModelFailure(UNEXPECTED), self.is_outage):
+                with contain_errors("model/window", ModelFailedError(UNEXPECTED), self.is_outage):
                     return await model.context_tokens()
-            except ModelFailure:
+            except ModelFailedError:
                 return None
 
         tokens: int | None = await self.decide_once("model/window", ask)
@@ -225,11 +238,11 @@ class ModelCalls(Recording):
 
     def _check_time(self, task: str = "") -> None:
         if not self.seconds_left(task):
-            raise BudgetSpent("budget_time")
+            raise BudgetSpentError("budget_time")
 
     def _check_budget(self, entry: Entry) -> None:
         if entry.status == "refused":
-            spent = BudgetSpent(entry.answer["reason"])
+            spent = BudgetSpentError(entry.answer["reason"])
             self.meter.refused.add(spent.reason)
             raise spent
 
@@ -249,13 +262,51 @@ async def _send_request(model: Model, request: ModelRequest, on_text: Hear | Non
     return await model.stream(request, on_text)
 
 
-def _model_failed(failure: ModelFailure) -> dict[str, Any]:
+def _model_failed(failure: ModelFailedError) -> dict[str, Any]:
     spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
     wait = failure.retry_after_seconds
     told = {"retry_after_seconds": wait, "spent": spent, "too_long": failure.too_long}
     return failure_answer(failure) | told
 
 
-def failure_answer(failure: ToolFailure) -> dict[str, Any]:
+def failure_answer(failure: ToolFailedError) -> dict[str, Any]:
     """Return a failure as an entry's answer."""
     return {"reason": failure.reason, "permanent": failure.permanent}
+
+
+log = logging.getLogger(__name__)
+
+UNEXPECTED = "an unexpected error, which the server's log describes"
+
+IsOutage = Callable[[BaseException], bool]
+"""Whether an error says that the process lacks what it needs itself: the run has to wait then."""
+
+_EXPECTED = (ToolFailedError, BudgetSpentError, JournalEndsError, ParkedError)
+
+
+def no_outage(error: BaseException) -> bool:
+    return False
+
+
+class OutageError(PlumblineError):
+    """An outage during a call, named by its cause: the call has no answer and is not journaled."""
+
+
+@contextmanager
+def contain_errors(
+    place: str, failure: ToolFailedError, is_outage: IsOutage = no_outage
+) -> Iterator[None]:
+    """Raise `failure` in place of an unexpected error, and `OutageError` in place of one that is
+    one.
+
+    Failures that a tool announces, the journal's own exceptions and cancellation pass.
+    """
+    try:
+        yield
+    except Exception as error:
+        if is_outage(error):
+            raise OutageError(f"{place}: {error}") from error
+        if isinstance(error, _EXPECTED):
+            raise
+        log.exception("%s: unexpected error", place)
+        raise failure from error

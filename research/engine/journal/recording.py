@@ -1,26 +1,113 @@
-"""The recorded side of a journal: it repeats what is settled and records what is decided."""
+"""Journal entries and their store; what a journal repeats because it is settled, and records."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from research.engine.budget.meter import Meter
-from research.engine.journal.entries import (
-    Entry,
-    Inbox,
-    JournalEnds,
-    Parked,
-    Store,
-    digest_of,
-    make_storable,
-)
 from research.engine.journal.forms import NEWEST, Form
-from research.engine.ports import Tools
+from research.engine.ports import Page, Tools
 from research.engine.records import Record, key_of
+from research.errors import PlumblineError
+
+EntryKind = Literal["model", "search", "fetch", "decision"]
+EntryStatus = Literal["pending", "done", "failed", "refused"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One journaled call or decision. Key: (place, attempt); seconds are wall time."""
+
+    place: str
+    attempt: int
+    kind: EntryKind
+    status: EntryStatus
+    request_hash: str
+    request: Mapping[str, Any]
+    answer: Any = None
+    seconds: float = 0.0
+
+
+class Store(Protocol):
+    """Storage of a journal. `put` returns once the entry is durable."""
+
+    async def load(self) -> list[Entry]: ...
+
+    async def put(self, entry: Entry) -> None: ...
+
+    async def put_page(self, page: Page) -> None: ...
+
+    async def page_text(self, sha256: str) -> str: ...
+
+
+class MemoryStore:
+    """A journal that lives as long as the process: for scripts and tests."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, int], Entry] = {}
+        self.texts: dict[str, str] = {}
+
+    async def load(self) -> list[Entry]:
+        return list(self.entries.values())
+
+    async def put(self, entry: Entry) -> None:
+        self.entries[entry.place, entry.attempt] = entry
+
+    async def put_page(self, page: Page) -> None:
+        self.texts[page.sha256] = page.text
+
+    async def page_text(self, sha256: str) -> str:
+        return self.texts[sha256]
+
+
+class JournalEndsError(PlumblineError):
+    """A replay without live tools asked for something that was never recorded."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"The journal ends before {place}.")
+        self.place = place
+
+
+class ParkedError(PlumblineError):
+    """The run waits for a person; nothing stays in memory until a command arrives."""
+
+    def __init__(self, waiting_for: str) -> None:
+        super().__init__(f"waiting for {waiting_for}")
+        self.waiting_for = waiting_for
+
+
+class Inbox(Protocol):
+    """Commands of people that no boundary has taken yet."""
+
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]: ...
+
+
+class EmptyInbox:
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        return []
+
+
+def make_storable(found: Any) -> Any:
+    """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
+    if isinstance(found, str):
+        return found.replace("\0", "").encode(errors="replace").decode()
+    if isinstance(found, list | tuple):
+        return [make_storable(part) for part in found]
+    if isinstance(found, dict):
+        return {key: make_storable(part) for key, part in found.items()}
+    return found
+
+
+def digest_of(value: object) -> str:
+    """Return a stable hash of JSON-like data."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class InFlight:
@@ -176,7 +263,7 @@ class Recording:
         return taken
 
     async def wait_for_person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
-        """Return a person's answer at this place; raises `Parked` until there is one."""
+        """Return a person's answer at this place; raises `ParkedError` until there is one."""
         async with self._in_flight.alone(f"person/{place}"):
             entry = self._entries.get((f"person/{place}", 1))
             if entry is None:
@@ -184,7 +271,7 @@ class Recording:
                 waiting = await self.inbox.take(kinds)
                 if not waiting:
                     await self.elapsed(f"waiting/{place}")
-                    raise Parked(place)
+                    raise ParkedError(place)
                 entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
                 await self._put(entry)
         answer: dict[str, Any] = entry.answer
@@ -203,7 +290,7 @@ class Recording:
 
     def _live_tools(self, place: str) -> Tools:
         if self.tools is None:
-            raise JournalEnds(place)
+            raise JournalEndsError(place)
         self._go_live()
         return self.tools
 

@@ -18,19 +18,32 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task
 from research.engine.llm_tasks.prompting.fences import fences
-from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
+from research.engine.llm_tasks.prompting.fit_to_context import (
+    ask_fitting,
+    most_relevant,
+    size_of,
+)
 from research.engine.records import Dimensions, Evidence, Gap
+from research.engine.report.parts.dating import is_alike
 from research.engine.run import Run
+from research.engine.text.entities import find_numbers
+from research.engine.text.quantities import written_amounts
 from research.engine.text.similarity import find_twin
 from research.engine.text.tokens import normalise_space, term_set, words_in
 
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
+FIRST_WORDS, ALSO_FOUND = 9, 80
+"""Words of a finding that is only named to the assessment, and how many such there are."""
+FIGURE_WORDS = 4
+"""Those of them that are its figure, if the claim begins with others."""
 FINDINGS_OF_A_PART = 6
 """Findings on each sub-question of a broad question that are shown: enough to tell what is
 missing.
 """
+REPEATED = 0.7
+"""Share of the words of a finding without figures from which it repeats another."""
 DISPUTES_SHOWN = 12
 
 
@@ -65,7 +78,7 @@ TASK = Task("assess", AssessAnswer, 1500, role="evaluator")
 
 
 async def assess_ledger(run: Run, place: str) -> Assessment:
-    """Return the model's assessment of the ledger. Raises `TaskFailed`."""
+    """Return the model's assessment of the ledger. Raises `TaskFailedError`."""
     answer, _ = await ask_fitting(run, place, TASK, partial(_prompt_context, run))
     return _to_assessment(run, answer)
 
@@ -84,6 +97,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "findings": findings,
         "fence": fences(run),
         "left_out": len(ledger.statable) - len(findings),
+        "also_found": also_found(run, findings, room - sum(map(size_of, findings))),
         "disputes": newest_disputes(ledger),
         "gaps": gaps_shown(ledger),
         "leads": unsearched_leads(ledger),
@@ -124,21 +138,25 @@ def _to_assessment(run: Run, answer: AssessAnswer) -> Assessment:
     )  # fmt: skip
 
 
-def _named_gaps(run: Run, named: Sequence[AssessedGap]) -> Iterator[MissingInfo]:
-    """Yield the gaps, each once: those that are open under their ids, near-duplicates left out."""
+def _named_gaps(run: Run, gaps: Sequence[AssessedGap]) -> Iterator[MissingInfo]:
+    """Yield the gaps, each once: those that are open under their ids, near-duplicates left out. One
+    that is named by its id may be worded anew, as less of it is missing.
+    """
     ledger, threshold = run.ledger, run.config.duplicate_topic_similarity_threshold
     known, queries = set[str](), list[str]()
-    for gap in named:
+    for gap in gaps:
         text = run.admitted(gap.text)
         query = run.admitted(gap.query) or text
-        gap_id = _open_id(ledger, gap.id) or same_gap(ledger, text, query, threshold)
+        named = _open_id(ledger, gap.id)
+        gap_id = named or same_gap(ledger, text, query, threshold)
         if not text or gap_id in known or find_twin(query, queries, threshold):
             continue
         known |= {gap_id} if gap_id else set()
         queries.append(query)
         aspect_id = id_in(gap.sub_question)
         asked = aspect_id if aspect_id in ledger.aspects else None
-        yield MissingInfo(text, query, asked, gap.critical, gap_id=gap_id)
+        is_reworded = run.form >= Form.CARRIED and bool(named)
+        yield MissingInfo(text, query, asked, gap.critical, gap_id=gap_id, is_reworded=is_reworded)
 
 
 def _open_id(ledger: Ledger, said: str) -> str | None:
@@ -167,12 +185,87 @@ def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:
     """Return, of a broad question, a few findings on each sub-question: those with most sources."""
     if run.form < Form.FIRST_SEEN or run.limits.notes < 2:
         return list(records)
+    if run.form >= Form.CARRIED:
+        return _different_of_each_part(run.ledger, records)
     kept, counts = set[str](), Counter[str | None]()
     for record in sorted(records, key=lambda each: (not each.key, -len(each.keys))):
         counts[record.aspect_id] += 1
         if counts[record.aspect_id] <= FINDINGS_OF_A_PART:
             kept.add(record.id)
     return [record for record in records if record.id in kept]
+
+
+def _different_of_each_part(ledger: Ledger, records: Sequence[Evidence]) -> list[Evidence]:
+    """Return a few findings on each sub-question of which none repeats another: those that sources
+    dispute, key claims and those with most sources.
+    """
+    disputed = {record.id for pair in newest_disputes(ledger) for record in pair}
+    parts: dict[str | None, list[Evidence]] = {}
+    order = sorted(records, key=lambda r: (r.id not in disputed, not r.key, -len(r.keys)))
+    for record in order:
+        kept = parts.setdefault(record.aspect_id, [])
+        if len(kept) < FINDINGS_OF_A_PART and not any(_repeats(record, each) for each in kept):
+            kept.append(record)
+    ids = {record.id for kept in parts.values() for record in kept}
+    return [record for record in records if record.id in ids]
+
+
+def _repeats(record: Evidence, shown: Evidence) -> bool:
+    """Return whether a finding says in most of its words what a shown one on the same sub-question
+    says, with no other figure; without figures it takes more of its words.
+    """
+    if record.aspect_id != shown.aspect_id or shown.id in record.contradicts:
+        return False
+    own, others = (frozenset(find_numbers(each.claim)) for each in (record, shown))
+    if own or others:
+        return bool(own) and own <= others and is_alike(record, shown)
+    words = term_set(record.claim)
+    shared = len(words & term_set(shown.claim))
+    return is_alike(record, shown) and shared >= REPEATED * len(words)
+
+
+def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
+    """Return, of a broad question, sub-question and first words of the findings that aren't shown,
+    so that no gap is named for them: the newest, within this number of characters.
+    """
+    if run.form < Form.UNCUT or run.limits.notes < 2:
+        return []
+    known = {record.id for record in shown}
+    rest = [record for record in run.ledger.statable if record.id not in known]
+    is_carried = run.form >= Form.CARRIED
+    if is_carried:
+        rest = _different_from(rest, shown)
+    told: list[tuple[str, str]] = []
+    for record in reversed(rest[-ALSO_FOUND:]):
+        words = " ".join(record.claim.split()[:FIRST_WORDS])
+        words = _words_with_figure(record.claim) if is_carried else words
+        room -= len(words)
+        if room < 0:
+            break
+        told.insert(0, (str(record.aspect_id), words))
+    return told
+
+
+def _different_from(records: Sequence[Evidence], shown: Sequence[Evidence]) -> list[Evidence]:
+    """Return the findings that repeat none that is shown, and none before them."""
+    kept: list[Evidence] = []
+    for record in records:
+        if not any(_repeats(record, each) for each in (*shown, *kept)):
+            kept.append(record)
+    return kept
+
+
+def _words_with_figure(claim: str) -> str:
+    """Return the first words of a claim, the last of them exchanged for its first figure if that
+    comes later.
+    """
+    words, opening = claim.split(), claim.split()[:FIRST_WORDS]
+    told = next((text for value, text in written_amounts(claim) if value != "1"), "")
+    at = len(claim[: claim.find(told)].split()) if told in claim else 0
+    if not told or at + len(told.split()) <= FIRST_WORDS:
+        return " ".join(opening)
+    figure = words[at : at + FIGURE_WORDS]
+    return " ".join([*opening[: FIRST_WORDS - FIGURE_WORDS], "…", *figure])
 
 
 def newest_disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:

@@ -7,7 +7,7 @@ accepts only what dates, quotes and sources confirm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -22,10 +22,11 @@ from research.engine.llm_tasks.compared_findings import (
     contested_pairs,
     find_disagreements,
     find_replaced,
+    settle_suspected_disputes,
     with_doubts,
 )
 from research.engine.llm_tasks.draft import COMPARED_FROM, usable_evidence
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Evidence
@@ -85,10 +86,10 @@ async def compare_findings(run: Run) -> None:
     """Note in the ledger how the findings relate to each other; nothing if the model fails."""
     run.report_action("Comparing the findings")
     try:
-        answer, _ = await ask_fitting(
+        answer, context = await ask_fitting(
             run, f"{run.report_place}/compare", COMPARE, lambda room: _prompt_context(run, room)
         )
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(COMPARE.name, failed.cause)
         return
     first_seen = run.form >= Form.FIRST_SEEN
@@ -101,7 +102,8 @@ async def compare_findings(run: Run) -> None:
     relations = Relations(True, replaced, *table, figures, recalled)
     if run.form >= Form.DATED:
         relations = _with_doubts(run, relations, answer.newer)
-    await _note_relations(run, relations, answer.newer, answer.disagree)
+    shown = {record.id for record in context["findings"]}
+    await _note_relations(run, relations, answer.newer, answer.disagree, shown)
 
 
 async def relate_drafted(
@@ -148,7 +150,8 @@ def _find_replaced(run: Run, newer: Sequence[Sequence[str]]) -> dict[str, str]:
 
 
 def _with_doubts(run: Run, relations: Relations, newer: Sequence[Sequence[str]]) -> Relations:
-    return with_doubts(run.ledger, relations, newer, run.form >= Form.ORDERED)
+    by_form = run.form >= Form.ORDERED, run.form >= Form.CARRIED
+    return with_doubts(run.ledger, relations, newer, *by_form)
 
 
 async def _note_relations(
@@ -156,13 +159,19 @@ async def _note_relations(
     relations: Relations,
     newer: Sequence[Sequence[str]],
     disagree: Sequence[Sequence[str]],
+    compared: Collection[str] = (),
 ) -> None:
+    """Note the relations; disputes that words alone suggest are settled where a model that found
+    others has `compared` both records.
+    """
     ledger = run.ledger
     ledger.relations = relations
     before = dict(ledger.book.records)
     if run.form >= Form.DETAILED:
         for old in relations.replaced:
             ledger.book.reconcile(old)
+        if run.form >= Form.CARRIED and (newer or disagree):
+            settle_suspected_disputes(ledger, compared)
         disagree = [*disagree, *contested_pairs(ledger, newer)]
         await run.refresh_aspects()
     for one, other in find_disagreements(ledger, disagree):

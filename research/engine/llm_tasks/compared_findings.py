@@ -9,15 +9,18 @@ sources confirm it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
+    HALF_ALIKE,
+    MOST_ALIKE,
     Stale,
     amounts_of,
     counts_otherwise,
@@ -224,12 +227,13 @@ def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[st
     No comparison shows them to a model, so their words and dates alone decide. None of them makes
     another record outdated.
     """
+    share = MOST_ALIKE if ledger.began >= Form.CARRIED else HALF_ALIKE
     found: dict[str, str] = {}
     current = [record for record in ledger.statable if record.id not in replaced]
     for quoted in ledger.evidence:
         if not quoted.is_dictated or quoted.id in replaced or not (date := first_date(quoted)):
             continue
-        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r)]
+        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r, share)]
         if newer:
             found[quoted.id] = max(newer, key=first_date).id
     return found
@@ -240,9 +244,11 @@ def with_doubts(
     relations: Relations,
     pairs: Iterable[Sequence[str]],
     in_order: bool = True,
+    by_aspect: bool = True,
 ) -> Relations:
     """Return the relations with the records that a pair calls outdated though nothing dates them,
-    unless more independent sources give their figure than the other one.
+    unless more independent sources give their figure than the other one. Its claims share words
+    or, with `by_aspect`, answer the same sub-question.
 
     Figures that a quotation recalls are doubted as well; with `in_order`, not its newest, and only
     those that are known to be older than another of its figures are called earlier ones.
@@ -251,7 +257,7 @@ def with_doubts(
         old.id: new.id
         for old, new in known_pairs(ledger, pairs)
         if not {old.id, new.id} & relations.replaced.keys()
-        and _may_replace(old, new)
+        and (_may_replace(old, new) or (by_aspect and _answer_the_same(old, new)))
         and len(old.keys) <= len(new.keys)
     }
     recalled = dict(relations.recalled)
@@ -338,8 +344,19 @@ def find_disagreements(
         for one, other in known_pairs(ledger, pairs)
         if not {one.id, other.id} & replaced.keys()
         and not set(one.keys) & set(other.keys)
-        and (_share_terms(one, other) or set(one.answers) & set(other.answers))
+        and (_share_terms(one, other) or _answer_the_same(one, other))
     ]
+
+
+def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None:
+    """Take back the disputes that words alone suggest between records that were `compared`."""
+    for one_id, other_id in ledger.book.suspected_disputes():
+        if one_id in compared and other_id in compared:
+            ledger.book.settle_dispute(one_id, other_id)
+
+
+def _answer_the_same(one: Evidence, other: Evidence) -> bool:
+    return not set(one.answers).isdisjoint(other.answers)
 
 
 def known_pairs(

@@ -15,7 +15,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.compared_findings import compared_things
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed, request_for
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
     EVERYTHING,
@@ -68,6 +68,16 @@ class TabledDraftAnswer(DraftAnswer):
     cells: list[CellAnswer] = Field(default_factory=list)
 
 
+class VerdictDraftAnswer(DraftAnswer):
+    """A draft whose `verdict` answers a question of several parts as a whole."""
+
+    verdict: list[str] = Field(default_factory=list)
+
+
+class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
+    """A draft with a table and a verdict."""
+
+
 class RepairedStatement(Answer):
     number: int
     text: str
@@ -82,9 +92,13 @@ COMPARED_FROM = 20
 """Records from which the findings are compared: fewer are compared while they are drafted."""
 DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
+VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
+TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
 REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
+VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
+"""Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 SPARE_DRAFT = 2
 """Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
 statements that take fewest words.
@@ -92,7 +106,7 @@ statements that take fewest words.
 
 
 async def write_draft(run: Run) -> Draft:
-    """Return the model's draft; takes over one that was begun ahead. Raises `TaskFailed`."""
+    """Return the model's draft; takes over one that was begun ahead. Raises `TaskFailedError`."""
     begun = await _taken_up(run)
     place = begun.place if begun else f"{run.report_place}/draft"
     growing = begun.growing if begun else DraftStream(run)
@@ -158,15 +172,25 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "fence": fences(run),
         "is_brief": run.form >= Form.FIRST_SEEN,
         "disputes": newest_disputes(ledger),
-        "length": wanted_length(run.shape, _usual_length(run)),
+        "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
         "summary": summary_words(ledger),
         "is_direct": run.form >= Form.DIRECT,
+        "has_verdict": _has_verdict(run),
+        "is_concise": run.form >= Form.CONCISE and _is_quick_and_broad(run),
         "things": _tabled(run),
     }
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
+    if _has_verdict(run):
+        return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
     return TABLED_DRAFT if _tabled(run) else DRAFT
+
+
+def _has_verdict(run: Run) -> bool:
+    """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
+    is_broad = len(run.ledger.aspects) >= VERDICT_FROM
+    return run.form >= Form.LED and is_broad and run.config.research_depth != "quick"
 
 
 def _tabled(run: Run) -> tuple[str, ...]:
@@ -177,12 +201,20 @@ def _tabled(run: Run) -> tuple[str, ...]:
     return () if run.form < Form.DIRECT or known else compared_things(run.question.text)
 
 
+def _parts(run: Run) -> int:
+    return len(run.ledger.aspects) if run.form >= Form.CARRIED else 0
+
+
 def _usual_length(run: Run) -> str:
     least, most = run.limits.words
-    is_broad = len(run.ledger.aspects) >= BROAD_FROM
-    if run.form >= Form.DENSE and run.config.research_depth == "quick" and is_broad:
+    if run.form >= Form.DENSE and _is_quick_and_broad(run):
         most *= SPARE_DRAFT
     return f"{least:,} to {most:,}"
+
+
+def _is_quick_and_broad(run: Run) -> bool:
+    is_quick = run.config.research_depth == "quick"
+    return is_quick and len(run.ledger.aspects) >= BROAD_FROM
 
 
 async def repair_draft(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
@@ -201,7 +233,7 @@ async def repair_draft(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[i
     run.report_action("Mending sentences that say more than their evidence")
     try:
         answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(REPAIR.name, failed.cause)
         return {}
     faulty = {fault.number for fault in found}
@@ -247,8 +279,11 @@ def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
         aspect_id = aspect_of(statement, ledger) or aspect_id
         sections.setdefault(aspect_id, []).append(statement)
     short = [_short_statement(ledger, text, said) for text in answer.short_answer]
+    told = answer.verdict if isinstance(answer, VerdictDraftAnswer) else []
+    verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
+    opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
     return Draft(
-        tuple(filter(_has_text, filter(None, short))),
+        tuple(filter(_has_text, (*opening, *filter(None, short)))),
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
         newer=tuple(answer.newer),
         disagree=tuple(answer.disagree),

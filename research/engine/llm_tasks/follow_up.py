@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
 from research.engine.offline.follow_up import Turn
 from research.engine.run import Run
@@ -35,7 +35,7 @@ class EarlierTurns:
 
 
 async def understand_follow_up(run: Run, place: str, before: EarlierTurns, said: str) -> Turn:
-    """Return how the turn `said` continues `before`, by one model call. Raises `TaskFailed`.
+    """Return how the turn `said` continues `before`, by one model call. Raises `TaskFailedError`.
 
     If `Turn.same_topic` is true, findings may be kept, and `Turn.question` is the turn reworded so
     that it can be understood alone: the next brief. Otherwise `Turn.question` is the turn as typed,
@@ -60,5 +60,5 @@ def _to_turn(answer: FollowUpAnswer, before: EarlierTurns, said: str) -> Turn:
         return Turn(False, normalise_space(said))
     question = normalise_space(answer.question)
     if not term_set(question) & term_set(f"{before.question} {said}"):
-        raise TaskFailed(ASTRAY)
+        raise TaskFailedError(ASTRAY)
     return Turn(True, question)

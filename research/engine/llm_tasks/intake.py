@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -9,16 +10,19 @@ from typing import Any
 from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.parsed_question import Understood
+from research.engine.llm_tasks.compared_findings import compared_properties
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
+from research.engine.offline.planning import Understood
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.report.report_format import ASKED_FORMS
 from research.engine.run import Run
 from research.engine.text.language import code_of, language_of
 from research.engine.text.tokens import normalise_space
+from research.engine.threads.seed import ReportForm
 
 MOST_QUESTIONS = 3
-LONGEST_READER = 100
+LONGEST_READER, LONGEST_READER_BEFORE = 300, 100
+"""Characters, and those before `Form.UNCUT`."""
 
 
 class IntakeAnswer(Answer):
@@ -49,7 +53,7 @@ ASKING = Task("intake", PlanAnswer, 1500)
 async def understand_question(
     run: Run, place: str, clarifications: tuple[str, ...] = (), comment: str = ""
 ) -> Understood:
-    """Return the model's plan of the question. Raises `TaskFailed`."""
+    """Return the model's plan of the question. Raises `TaskFailedError`."""
     context = {
         "question": run.question.text,
         "today": run.question.today,
@@ -69,6 +73,23 @@ def most_aspects(run: Run) -> int:
     return MOST_PARTS if is_wide else USUAL_PARTS
 
 
+def _asked_form(run: Run, told: str, parts: int) -> ReportForm:
+    """Return the form that the question asks for; no mere table where a plan has more parts than
+    the question lists columns: the rest wants explaining.
+    """
+    form = ASKED_FORMS.get(normalise_space(told).lower(), "full")
+    columns = max(USUAL_PARTS, len(compared_properties(run.question.text)))
+    is_more = run.form >= Form.CARRIED and parts > columns
+    return "full" if form == "table" and is_more else form
+
+
+def _reader(run: Run, told: str) -> str:
+    """Return whom the report is for, in whole words; earlier forms cut it anywhere."""
+    if run.form < Form.UNCUT:
+        return told[:LONGEST_READER_BEFORE]
+    return textwrap.shorten(told, LONGEST_READER, placeholder=" …")
+
+
 def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
     question = run.question.text
     parts = zip_longest(answer.sub_questions[: most_aspects(run)], answer.queries, fillvalue="")
@@ -82,8 +103,8 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
         complexity=answer.complexity,
         language=code_of(answer.language) or language_of(question, run.usual_language),
         aspects=tuple(planned) or (PlannedAspect(question, question),),
-        form=ASKED_FORMS.get(normalise_space(answer.form).lower(), "full"),
-        reader=normalise_space(answer.reader)[:LONGEST_READER],
+        form=_asked_form(run, answer.form, len(planned)),
+        reader=_reader(run, normalise_space(answer.reader)),
     )
     if not isinstance(answer, PlanAnswer):
         return understood

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
 from research.engine.records import Evaluation
 from research.engine.run import Run
@@ -52,7 +52,7 @@ async def judge_report(run: Run, report: str) -> None:
 
     try:
         answer, _ = await ask_fitting(run, "judge", TASK, context)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.trouble("model, judge", f"The report was not marked: {failed.cause.rstrip('.')}.")
     else:
         run.journal.emit(to_evaluation(answer))

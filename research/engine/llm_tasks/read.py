@@ -15,11 +15,11 @@ from research.engine.evidence.ledger import Lead
 from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
-from research.engine.llm_tasks.passages import read_extractively
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, number_sentences
+from research.engine.offline.passages.reading import read_extractively
 from research.engine.ports import Page
 from research.engine.records import Aspect
 from research.engine.rounds.findings import Asked, Reading
@@ -49,6 +49,11 @@ class ReadAnswer(Answer):
 
 TASK = Task("read", ReadAnswer, 3000, role="reader")
 MOST_LEADS = 12
+USUAL_CLAIMS, MANY_CLAIMS = "five from a page, ten from a long one", "ten from a page"
+CLAIMS_OF_FEW_PAGES = 2
+"""By how much more claims are kept of a page where a broad question has few."""
+CLAIMS_OF_LONG_PAGE = 2
+"""By how much more of a long one where it has many, as the prompt tells the model."""
 
 
 async def read_unit_pages(
@@ -89,7 +94,7 @@ async def _read_or_fall_back(
 ) -> Reading:
     try:
         return await _read_with_model(run, place, asked, pages, aspects)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(TASK.name, failed.cause)
         return await read_extractively(run, pages, aspects)
 
@@ -100,9 +105,10 @@ async def _read_with_model(
     def context(room: int) -> dict[str, Any]:
         return {
             "is_short": run.form >= Form.SURROUNDED,
+            "claims": MANY_CLAIMS if _has_few_pages(run) else USUAL_CLAIMS,
             "question": run.question.text,
             "today": run.question.today,
-            "topic": asked.topic,
+            "topic": asked.told(run.form),
             "queries": asked.queries,
             "reason": asked.reason,
             "aspects": aspects,
@@ -131,7 +137,7 @@ async def _read_with_model(
             for url, said in _by_page(pointed).items():
                 taken[url] += 1
                 if url not in most:
-                    most[url] = _most_claims(run, said)
+                    most[url] = most_claims(run, said)
                 if taken[url] <= most[url]:
                     run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
 
@@ -154,11 +160,24 @@ def _leads_nowhere(line: NumberedSentence, aims: str) -> bool:
     return line.dictated
 
 
-def _most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
-    """Claims kept of a page: more of a long one, where the question is broad."""
+def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
+    """Return how many claims of a page are kept: more of a long one where the question is broad,
+    and of each where a broad question has few pages.
+    """
     most = run.config.max_evidence_claims_per_research_unit
+    if _has_few_pages(run):
+        return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
-    return most * run.limits.long_page if is_long else most
+    of_long = run.limits.long_page
+    if run.form >= Form.MERGED and run.limits.notes > 1:
+        of_long = max(of_long, CLAIMS_OF_LONG_PAGE)
+    return most * of_long if is_long else most
+
+
+def _has_few_pages(run: Run) -> bool:
+    """Return whether few pages are read for many sub-questions, as in a quick run."""
+    is_quick = run.form >= Form.CONCISE and run.config.research_depth == "quick"
+    return is_quick and run.limits.notes > 1
 
 
 def _by_page(pointed: Sequence[NumberedSentence]) -> dict[str, list[NumberedSentence]]:

@@ -9,18 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise, takewhile
 from typing import Any
 
 from pydantic import Field
 
-from research.engine.evidence.ledger import ANSWERING
+from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import newest_disputes
-from research.engine.llm_tasks.draft import ComputedStatement, statements_of, usable_evidence
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailed, ask_model, request_for
+from research.engine.llm_tasks.draft import (
+    MOST_OF_A_VERDICT,
+    ComputedStatement,
+    statements_of,
+    usable_evidence,
+)
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, ask_model, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
     Context,
@@ -30,11 +36,16 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
+from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement, without_ids
-from research.engine.report.outline import OutlinePart, group_parts, make_outline
+from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
+from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
+from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
+from research.engine.report.parts.subjects import refers_back
 from research.engine.report.report_format import wanted_form
 from research.engine.run import Run
+from research.engine.text.tokens import term_set
 
 SUMMARY_WORDS_OF_A_PART = 30
 SUMMARY_SHOWN = 8
@@ -55,8 +66,18 @@ class SummaryAnswer(Answer):
     sentences: list[str]
 
 
+class VerdictSummaryAnswer(SummaryAnswer):
+    """A summary whose `verdict` answers the question as a whole."""
+
+    verdict: list[str] = Field(default_factory=list)
+
+
+UNDISPUTED = 2
+"""Places for what answers most directly that the sides of disputes leave."""
+
 SECTION = Task("section", SectionAnswer, 2500)
 SUMMARY = Task("summary", SummaryAnswer, 1500)
+VERDICT_SUMMARY: Task[SummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
 
 
 @dataclass(frozen=True)
@@ -71,24 +92,47 @@ class _Begun:
 
 async def write_sections(run: Run) -> Draft:
     """Return the model's sections; what fails is made of quotations, the others stay."""
-    outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1])
+    divides = run.form >= Form.CARRIED
+    outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1], divides)
     window = await run.context_tokens()
     groups = group_parts(outline) if run.form >= Form.DENSE else [(part,) for part in outline]
+    if divides:
+        groups = [piece for group in groups for piece in _divided(group)]
     begun = [_begin_sections(run, group, outline, window) for group in groups]
     quoted = drafting.draft_offline(run.ledger)
     passages = {section.aspect_id: section for section in quoted.sections}
     growing, sections = DraftStream(run), dict[str, Section]()
     for each in begun:
         growing.go_on(each.parts[0].aspect.text)
-        sections |= await _take_sections(run, each, growing)
+        drafted = await _take_sections(run, each, growing)
+        if not drafted and each.parts[0] not in outline:
+            drafted = _quoted_part(each.parts[0])
+        for i, section in drafted.items():
+            before = sections[i].statements if i in sections else ()
+            sections[i] = replace(section, statements=(*before, *section.statements))
     found = (sections.get(i) or passages.get(i) for i in (part.aspect.id for part in outline))
     return Draft((), tuple(filter(None, found)))
+
+
+def _quoted_part(part: OutlinePart) -> dict[str, Section]:
+    """Return a part of a section without a draft: its evidence in quotations."""
+    quoted = tuple(drafting.quote_statement(record) for record in part.records)
+    return {part.aspect.id: Section(part.aspect.id, quoted)}
+
+
+def _divided(group: tuple[OutlinePart, ...]) -> list[tuple[OutlinePart, ...]]:
+    """Return a group of sections, or the parts of its only one that are drafted by themselves."""
+    return [(piece,) for piece in divide_part(group[0])] if len(group) == 1 else [group]
 
 
 def _begin_sections(
     run: Run, parts: tuple[OutlinePart, ...], outline: Sequence[OutlinePart], window: int | None
 ) -> _Begun:
-    place = f"{run.report_place}/section/{parts[0].aspect.id}"
+    """Begin one draft; those of further parts of a section are told apart by their first record."""
+    first = parts[0]
+    place = f"{run.report_place}/section/{first.aspect.id}"
+    if first.records[0] not in [part.records[0] for part in outline]:
+        place = f"{place}/{first.records[0].id}"
     task, shown = fit_task(run, SECTION, partial(_section_context, run, parts, outline), window)
     run.journal.begin_model(place, request_for(run.journal, task, shown))
     return _Begun(parts, place, task, shown)
@@ -101,7 +145,7 @@ async def _take_sections(run: Run, begun: _Begun, growing: DraftStream) -> dict[
     attempts = run.config.max_model_attempts
     try:
         answer = await ask_model(run.journal, attempts, begun.place, begun.task, begun.shown)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(SECTION.name, failed.cause)
         return {}
     growing.hear(json.dumps({"statements": answer.statements}))
@@ -131,11 +175,25 @@ def _section_context(
         "owners": owners,
         "outline": outline,
         "evidence": most_relevant(records, room),
+        "earlier": _earlier_values(run, parts),
         "fence": fences(run),
         "is_brief": run.form >= Form.FIRST_SEEN,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "length": f"at most {sum(part.words for part in parts)}",
     }
+
+
+def _earlier_values(run: Run, parts: Sequence[OutlinePart]) -> dict[str, tuple[Evidence, str]]:
+    """Return the newest value that each record of the sections has replaced, with its date, where
+    the question or theirs asks what has changed.
+    """
+    asked = (run.question.text, *(part.aspect.text for part in parts))
+    if run.form < Form.CARRIED or not any(map(asks_for_changes, asked)):
+        return {}
+    before = previous_values(run.ledger)
+    own = [record.id for part in parts for record in part.records if record.id in before]
+    newest = {new: max(before[new], key=first_date) for new in own}
+    return {new: (old, first_date(old)[:MONTH]) for new, old in newest.items()}
 
 
 # --- the summary ----------------------------------------------------------------------------
@@ -145,40 +203,43 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     """Return the summary of a checked draft, which cites nothing but what its statements cite; ()
     where the model gives none.
     """
-    main = MainFindings(run.ledger) if run.form >= Form.DIRECT else None
-    shown = [
-        (section.aspect_id, statement)
-        for section in draft.sections
-        for statement in _shown_of(section, main)[:SUMMARY_SHOWN]
-    ]
+    shown = [each for section in draft.sections for each in _shown_of(run, section)]
     place = f"{run.report_place}/summary"
+    task = VERDICT_SUMMARY if run.form >= Form.LED else SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, SUMMARY, lambda room: _summary_context(run, shown, room)
+            run, place, task, lambda room: _summary_context(run, shown, room)
         )
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
         return ()
-    statements = [statement for _, statement in shown]
-    return tuple(filter(None, (_summarised(text, statements) for text in answer.sentences)))
+    statements = [each.statement for each in shown]
+    told = [_summarised(text, statements) for text in answer.sentences]
+    opening_texts = answer.verdict if isinstance(answer, VerdictSummaryAnswer) else []
+    verdict = [_summarised(text, statements) for text in opening_texts[:MOST_OF_A_VERDICT]]
+    opening = (replace(said, is_verdict=True) for said in verdict if said)
+    return (*opening, *filter(None, told))
 
 
-def _shown_of(section: Section, main: MainFindings | None) -> list[Statement]:
-    """Return the cited statements of a section, those first that answer most directly; earlier runs
-    show them as they stand.
+def _shown_of(run: Run, section: Section) -> list[Summarised]:
+    """Return the statements of a section that the summary is written from. Earlier runs show those
+    first that answer most directly, or all as they stand.
     """
+    if run.form >= Form.CARRIED:
+        return summarised_of(section, run.ledger, SUMMARY_SHOWN)
     cited = [said for said in section.statements if said.evidence]
-    best = main.ranked(section) if main else []
-    return [*best, *(said for said in cited if said not in best)]
+    best = MainFindings(run.ledger).ranked(section) if run.form >= Form.DIRECT else []
+    shown = [*best, *(said for said in cited if said not in best)]
+    return [Summarised(section.aspect_id, said) for said in shown[:SUMMARY_SHOWN]]
 
 
-def _summary_context(run: Run, shown: Sequence[tuple[str, Statement]], room: int) -> dict[str, Any]:
+def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[str, Any]:
     ledger, kept = run.ledger, []
-    for number, (aspect_id, statement) in enumerate(shown, 1):
-        room -= len(statement.text)
+    for number, each in enumerate(shown, 1):
+        room -= each.size
         if room >= 0:
-            kept.append((number, aspect_id, statement))
+            kept.append((number, each))
     parts = [aspect for aspect in ledger.aspects.values() if aspect.state in ANSWERING]
     return {
         "question": run.question.text,
@@ -187,6 +248,7 @@ def _summary_context(run: Run, shown: Sequence[tuple[str, Statement]], room: int
         "statements": kept,
         "fence": fences(run),
         "is_direct": run.form >= Form.DIRECT,
+        "has_verdict": run.form >= Form.LED,
         "length": f"at most {SUMMARY_WORDS_OF_A_PART * max(2, len(parts))}",
     }
 
@@ -200,3 +262,92 @@ def _summarised(text: str, statements: Sequence[Statement]) -> Statement | None:
     evidence = tuple(dict.fromkeys(i for each in known for i in each.evidence))
     plain = without_ids(_NUMBERS.sub("", text))
     return Statement(plain, evidence) if plain and evidence else None
+
+
+# --- the statements that the summary is written from -------------------------------------------
+
+
+@dataclass(frozen=True)
+class Summarised:
+    """A statement, and the sentence that it refers back to if that isn't the one in front of it."""
+
+    aspect_id: str
+    statement: Statement
+    before: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.statement.text) + len(self.before)
+
+
+def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarised]:
+    """Return at most so many cited statements of a section: both sides of its disputes, and those
+    that answer most directly. The most direct one leads, the others stand in the section's order.
+
+    One that refers back is left out unless it is a side of a dispute, the sentence before it is
+    shown too, or nothing else is there.
+    """
+    ranked = MainFindings(ledger).ranked(section)
+    known = term_set(f"{ledger.question} {ledger.aspects[section.aspect_id].text}")
+    leaning = {s for s in ranked if refers_back(s.body, ledger.plan.language, known)}
+    cited = [said for said in section.statements if said.evidence]
+    disputes = [group for group in rival_groups(cited, ledger) if len(group) > 1]
+    kept = _sides(disputes, ranked, most - UNDISPUTED)
+    disputed = {said for group in disputes for said in group}
+    usual = [*ranked, *(said for said in cited if said.quoted)]
+    for said in usual:
+        if said not in leaning | disputed and len(kept) < most:
+            kept.add(said)
+    for before, said in pairwise(section.statements):
+        if said in leaning - disputed and before in kept and len(kept) < most:
+            kept.add(said)
+    kept = kept or {*cited[:1]}
+    openings = {group[0] for group in disputes}
+    shown = [
+        Summarised(section.aspect_id, said, _before(section, at, kept, leaning, openings))
+        for at, said in enumerate(section.statements)
+        if said in kept
+    ]
+    heads = [s for s in ranked if s in kept and (s in openings or s not in leaning | disputed)]
+    return _led_by(heads[0], shown, leaning | (disputed - openings)) if heads else shown
+
+
+def _led_by(
+    head: Statement, shown: Sequence[Summarised], followers: set[Statement]
+) -> list[Summarised]:
+    """Return what is shown with this statement first, and what belongs behind it."""
+    start = next(at for at, each in enumerate(shown) if each.statement == head)
+    rest = shown[start + 1 :]
+    behind = [*takewhile(lambda each: each.statement in followers, rest)]
+    return [shown[start], *behind, *shown[:start], *rest[len(behind) :]]
+
+
+def _sides(
+    disputes: Sequence[list[Statement]], ranked: Sequence[Statement], most: int
+) -> set[Statement]:
+    """Return the statements of as many disputes as there is room for, of a long one two."""
+    rank = {said: at for at, said in enumerate(ranked)}
+    kept: set[Statement] = set()
+    for group in sorted(disputes, key=lambda each: min(rank.get(s, len(rank)) for s in each)):
+        for sides in (group, group[:2]):
+            if len(kept | {*sides}) <= most:
+                kept |= {*sides}
+                break
+    return kept
+
+
+def _before(
+    section: Section,
+    at: int,
+    kept: set[Statement],
+    leaning: set[Statement],
+    openings: set[Statement],
+) -> str:
+    """Return the sentence in front of a statement if it refers back to it, or introduces a dispute
+    with it, unless that sentence is shown itself.
+    """
+    said, before = section.statements[at], section.statements[at - 1] if at else None
+    if before is None or before in kept:
+        return ""
+    is_introduced = said in openings and not before.evidence
+    return before.body if said in leaning or is_introduced else ""

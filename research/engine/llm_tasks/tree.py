@@ -57,7 +57,10 @@ class Query:
 async def generate_queries(
     run: Run, place: str, parent: str, breadth: int, taken: set[str]
 ) -> list[Query]:
-    """Return `breadth` queries for a node of the tree, which join `taken`. Raises `TaskFailed`."""
+    """Return `breadth` queries for a node of the tree, which join `taken`.
+
+    Raises `TaskFailedError`.
+    """
     context = {
         "question": run.question.text,
         "today": run.question.today,
@@ -107,7 +110,7 @@ def _without_dictation(sheets: Sequence[PromptPage]) -> list[PromptPage]:
 async def extract_learnings(
     run: Run, place: str, goal: str, pages: Sequence[Page]
 ) -> tuple[Reading, list[str]]:
-    """Return findings of one query's pages, and follow-up questions. Raises `TaskFailed`."""
+    """Return findings of one query's pages, and follow-up questions. Raises `TaskFailedError`."""
 
     def context(room: int) -> dict[str, Any]:
         return {

@@ -68,7 +68,7 @@ async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[Ver
     """Return the model's verdict on each pair; not carried where it gave none.
 
     Pairs that the model's window has no room for are left out from the end and not carried.
-    Raises `TaskFailed`.
+    Raises `TaskFailedError`.
     """
 
     task = task_of(run)
@@ -84,7 +84,7 @@ async def ask_verdicts_unfitted(
     journal: Journal, attempts: int, place: str, pairs: Sequence[Pair]
 ) -> tuple[bool, ...]:
     """Return for each pair whether the model finds it carried at one look, outside of a run and
-    with every pair shown. Raises `TaskFailed`.
+    with every pair shown. Raises `TaskFailedError`.
     """
     answer = await ask_model(journal, attempts, place, VERIFY, verify_context(pairs))
     return tuple(each.carried for each in verdicts_by_pair(answer, len(pairs), len(pairs)))

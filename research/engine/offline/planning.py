@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from research.engine.offline.questions.question import Asked, compared_sides, read_question
 from research.engine.records import Complexity, PlannedAspect
+from research.engine.text.language import ENGLISH, language_limits, language_of
 from research.engine.text.tokens import (
     is_stop_word,
     is_unspaced,
@@ -52,3 +53,39 @@ def _drop_sides(asked: Asked, sides: tuple[str, str]) -> str:
     dropped = {word.lower() for side in sides for word in split_tokens(side)} | {"or"}
     words = split_tokens(query_of(asked.text))
     return " ".join(word for word in words if word.lower() not in dropped)
+
+
+VERBATIM = "Passages are quoted word for word; nothing is rephrased."
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A question understood; `questions` are what the person should be asked first."""
+
+    brief: str
+    complexity: Complexity
+    language: str
+    aspects: tuple[PlannedAspect, ...]
+    questions: tuple[str, ...] = ()
+    scope: str = ""
+    evidence_strategy: str = ""
+    output_format: str = ""
+    form: str = "full"
+    reader: str = ""
+
+
+def from_wording(
+    question: str, clarifications: tuple[str, ...], comment: str, usual: str = ENGLISH
+) -> Understood:
+    """Return the plan by wording alone; `usual` is the language if the words identify none."""
+    language = language_of(question, usual)
+    plan = plan_offline(" ".join((question, *clarifications, comment)).strip(), question)
+    return Understood(
+        brief=plan.brief,
+        complexity=plan.complexity,
+        language=language,
+        aspects=plan.aspects,
+        scope="The question as it is worded.",
+        evidence_strategy=f"{VERBATIM} {language_limits(language)}".strip(),
+        output_format="Quoted passages under each sub-question, with their sources.",
+    )

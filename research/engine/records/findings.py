@@ -83,6 +83,11 @@ class QuoteSource:
     section: str = ""
     published: str | None = None
 
+    @property
+    def day(self) -> str:
+        """Return when the page was published, without a time; "" if that is unknown."""
+        return (self.published or "")[: len("2026-03-01")]
+
 
 @dataclass(frozen=True)
 class Fields:
@@ -132,7 +137,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Source:
-    """A page that a search named. Key: `url`."""
+    """A page that a search named. Key: `url`. `site` is the name that it gives its site, as it may
+    be shown.
+    """
 
     url: str
     title: str
@@ -143,6 +150,7 @@ class Source:
     relevance: float | None = None
     status: SourceStatus = "not_read"
     reason: str | None = None
+    site: str = ""
 
 
 @dataclass(frozen=True)

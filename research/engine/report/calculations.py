@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from research.engine.evidence.claims.computed import Calculation
-from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft, Statement, calculate
 from research.engine.report.markdown_escape import escape_markdown
@@ -34,7 +34,7 @@ def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
     for statement in draft.statements:
         try:
             calculation = calculate(statement, ledger)
-        except NotComputed:
+        except NotComputedError:
             continue
         if calculation is not None:
             found.setdefault(statement.text, Calculated(statement, calculation))

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.evidence.claims.computed import Calculation, compute
-from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
-from research.engine.records import Evidence
+from research.engine.journal.forms import Form
+from research.engine.records import Evidence, QuoteSource
 from research.engine.text import entities
-from research.engine.text.tokens import normalise_space, words_in
+from research.engine.text.tokens import normalise_space, unique_texts, words_in
 from research.engine.untrusted.address_wall import AddressWall
 
 CONNECTIONS = 10
@@ -36,7 +37,8 @@ class Computation:
 class Statement:
     """One sentence of the report. `quoted` is a passage with its lead-in, made by code; `computed`
     is how the sentence follows from several quotes, `is_item` that it stands in a list, `is_column`
-    that code made it of a column of the comparison.
+    that code made it of a column of the comparison. `earlier` are ids of evidence with values that
+    its own has replaced. `is_verdict` says that it answers the question as a whole.
     """
 
     text: str
@@ -46,6 +48,8 @@ class Statement:
     is_item: bool = False
     computed: Computation | None = None
     is_column: bool = False
+    earlier: tuple[str, ...] = ()
+    is_verdict: bool = False
 
     @property
     def body(self) -> str:
@@ -161,8 +165,8 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
         return f"there is no evidence {', '.join(unknown)}"
     if statement.quoted:
         return ""
-    check, supported = check_statement(statement, ledger), _share_supported(statement, ledger)
-    if check.outcome != "carried" and supported < claim_check.SUPPORTED_SHARE:
+    check = check_statement(statement, ledger)
+    if check.outcome != "carried" and not _is_supported(statement, ledger):
         return "its quotes don't say it"
     is_refused = check.outcome == "refused"
     return f"{', '.join(check.reasons)}, compared with its quotes" if is_refused else ""
@@ -182,23 +186,33 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     All records that it cites have to be known.
     """
     records = [ledger.book.records[i] for i in statement.evidence]
-    by_record = [" ".join(source.quote for source in record.sources) for record in records]
-    single = (source.quote for record in records for source in record.sources)
-    together, context = " ".join(by_record), _claim_context(records, ledger)
-    by = ledger.refuses_by
-    checks = [claim_check.check_claim(statement.text, together, context, by=by)]
-    for quote in dict.fromkeys((*by_record, *single)):
-        supported = claim_check.share_supported(statement.text, quote, context)
-        if quote != together and supported >= claim_check.SUPPORTED_SHARE:
-            checks.append(claim_check.check_claim(statement.text, quote, context, by=by))
+    by_record = [_joined(record.sources, ledger) for record in records]
+    single = (_joined([source], ledger) for record in records for source in record.sources)
+    every = [source for record in records for source in record.sources]
+    together, context = _joined(every, ledger), _claim_context(records, ledger)
+    checks = []
+    for quote, dated in dict.fromkeys((together, *by_record, *single)):
+        supported = claim_check.is_supported(statement.text, quote, context, ledger.began)
+        if quote == together[0] or supported:
+            check = claim_check.check_claim(
+                statement.text, quote, context, by=ledger.refuses_by, dated=dated
+            )
+            checks.append(check)
     best = min(checks, key=_rank)
     if best.outcome == "carried" or statement.computed is None:
         return best
     try:
         calculate(statement, ledger)
-    except NotComputed as error:
+    except NotComputedError as error:
         return ClaimCheck("refused", (str(error),))
     return ClaimCheck("carried")
+
+
+def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
+    """Return the quotes of sources as one, and when their pages were published."""
+    dates = unique_texts(source.day for source in sources)
+    dated = ", ".join(dates) if ledger.began >= Form.CARRIED else ""
+    return " ".join(source.quote for source in sources), dated
 
 
 def _rank(check: ClaimCheck) -> int:
@@ -213,22 +227,23 @@ def _rank(check: ClaimCheck) -> int:
 def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
     """Return the calculation behind a statement; None if it isn't said to be computed.
 
-    Raises NotComputed if its quotes don't make it.
+    Raises `NotComputedError` if its quotes don't make it.
     """
     computed, records = statement.computed, ledger.book.records
     if computed is None:
         return None
     known = [records[i] for i in computed.evidence if i in records]
     if len(known) < len(computed.evidence):
-        raise NotComputed("it is computed from evidence that doesn't exist")
+        raise NotComputedError("it is computed from evidence that doesn't exist")
     quotes = [(record.id, record.sources[0].quote) for record in known]
     return compute(statement.text, computed.operation, quotes, _claim_context(known, ledger))
 
 
-def _share_supported(statement: Statement, ledger: Ledger) -> float:
+def _is_supported(statement: Statement, ledger: Ledger) -> bool:
     records = [ledger.book.records[i] for i in statement.evidence]
     quoted = " ".join(source.quote for record in records for source in record.sources)
-    return claim_check.share_supported(statement.text, quoted, _claim_context(records, ledger))
+    context = _claim_context(records, ledger)
+    return claim_check.is_supported(statement.text, quoted, context, ledger.began)
 
 
 def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
@@ -263,7 +278,10 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
 def replace_statements(draft: Draft, repaired: dict[int, Statement]) -> Draft:
     """Return the draft with some statements replaced, by number."""
     new = iter(
-        [replace(repaired.get(n, s), is_item=s.is_item) for n, s in enumerate(draft.statements, 1)]
+        [
+            replace(repaired.get(n, s), is_item=s.is_item, is_verdict=s.is_verdict)
+            for n, s in enumerate(draft.statements, 1)
+        ]
     )
 
     def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, takewhile
@@ -51,17 +51,31 @@ from research.engine.report.parts.dating import (
     earlier_amounts,
     year_of_cell,
 )
+from research.engine.report.parts.disagreement import rival_groups, untold_rivals
+from research.engine.report.parts.earlier_values import (
+    tell_earlier,
+    tells_earlier_itself,
+    with_unit,
+)
+from research.engine.report.parts.headings import briefly, headings_of, label
+from research.engine.report.parts.inline_quotes import quote_inline
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
-from research.engine.report.parts.sources import doubt_mark, render_source, told_by
+from research.engine.report.parts.sources import (
+    doubt_mark,
+    publisher_of,
+    render_source,
+    told_by,
+)
 from research.engine.report.parts.subjects import leans_back, with_subjects
 from research.engine.report.parts.timeline import (
     render_cell,
     render_timeline,
     without_events,
 )
+from research.engine.report.parts.verdict import status_of
 from research.engine.report.quote_groups import Group, group_quotes
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
@@ -76,6 +90,7 @@ from research.engine.untrusted.address_wall import AddressWall
 
 _PLACE = re.compile(rf"{PLACE_START}(\d{{1,4}}):([E\d,]+){PLACE_END}")
 _MARKER = re.compile(r"\[\d+\]")
+_LETTER = re.compile(r"[^\W_]")
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 USUAL = Layout()
@@ -106,10 +121,28 @@ class _Markers:
     quoted: dict[tuple[str, str], None] = field(default_factory=dict)
     """Pairs of a cited record and the page that it is cited from."""
     places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
+    untold: Mapping[Statement, Sequence[str]] = field(default_factory=dict)
+    """Records that contradict a statement and are told beside it alone."""
 
     @cached_property
     def words(self) -> Labels:
-        return labels_for(self.ledger.plan.language)
+        return labels_for(self.ledger.plan.language, not self.layout.is_led)
+
+    @cached_property
+    def headings(self) -> Mapping[str, str]:
+        """Return the escaped headings of the sub-questions, and of those that were dropped."""
+        if not self.layout.is_led:
+            parts = (*self.ledger.aspects.values(), *self.ledger.dropped.values())
+            return {each.id: escape_markdown(capitalize_heading(each.text)) for each in parts}
+        known = headings_of(self.ledger)
+        return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Return the headings as a text names the sub-questions."""
+        if self.ledger.began >= Form.UNCUT:
+            return self.headings
+        return {aspect_id: briefly(text) for aspect_id, text in self.headings.items()}
 
     @cached_property
     def wall(self) -> AddressWall:
@@ -171,29 +204,37 @@ def render_report(
     it `ended` stands at the end of a dense report.
     """
     marks = _Markers(ledger, calculations_of(draft, ledger), layout)
+    is_led = layout.is_led and not draft.by_code
     if draft.by_code:
         draft = refer_back(draft, marks.words, layout.is_direct)
+    elif layout.is_inline:
+        draft = quote_inline(draft, ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
-    is_told = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
-    closest = is_thin and not is_told
+    is_known = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
+    closest = is_thin and not is_known
     head = "closest" if closest else "best_passage" if draft.by_code else "short_answer"
     if not draft.found:
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
-    if layout.names_subjects:
+    items = _items_of(draft, marks)
+    if layout.names_subjects and not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
-    short = _render_short(ledger, draft, marks, asked, layout)
+    shown = without_events(draft, ledger) if layout.is_dense else draft
+    marks.untold = untold_rivals(shown, ledger) if is_led else {}
+    status = _status(draft, marks) if items and layout.labels_items else ""
+    short = _render_short(ledger, draft, marks, asked, layout, status)
     opening = f"{draft.opening} " if draft.opening else ""
-    named, language = layout.names_sources, ledger.plan.language if layout.has_extremes else ""
-    shown = without_events(draft) if layout.is_dense else draft
+    named = layout.names_sources
+    has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
+    language = ledger.plan.language if has_extremes else ""
     sections = (
         _render_section(ledger, each, marks, draft, named, layout) for each in shown.sections
     )
-    plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
+    plain_short = " ".join(_inline(draft.short_answer, marks))
     most = MOST_SENTENCES if layout.is_direct else len(ledger.aspects)
-    left = _left_open(ledger, draft, marks.words, most)
-    cut_off = _left_out(ledger, draft, marks.words) if layout.is_direct else ""
+    left = "" if status else _left_open(draft, marks, most)
+    cut_off = _left_out(draft, marks) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
     start = "\n\n" if short.startswith("- ") else " "
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
@@ -202,20 +243,22 @@ def render_report(
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
-        render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
+        _render_figures(ledger, draft, marks) if layout.has_figures else "",
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
-        render_timeline(draft, marks.words, marks.of),
+        render_timeline(draft, ledger, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
         _render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        "" if layout.is_terse and left else _not_found(ledger, draft, marks.words, layout.is_brief),
-        _not_searched(ledger, draft, marks.words),
+        "" if layout.is_terse and (left or status) else _not_found(draft, marks, layout.is_brief),
+        _not_searched(draft, marks),
         _render_dropped(ledger, marks.words),
     ]
-    early, late = ("", ended) if layout.is_dense else (ended, "")
-    parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, _has_no_answer(ledger, draft))}*")
+    is_late = layout.is_dense or (bool(items) and layout.labels_items)
+    early, late = ("", ended) if is_late else (ended, "")
+    is_uncounted = bool(status) or _has_no_answer(ledger, draft)
+    parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off]
     note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
     parts += [_render_sources(ledger, marks), note]
@@ -223,23 +266,34 @@ def render_report(
     return Rendered(markdown, marks.citations(), told)
 
 
+def _render_figures(ledger: Ledger, draft: Draft, marks: _Markers) -> str:
+    """Return the key figures; in a brief report a list of those that its short answer doesn't
+    give.
+    """
+    relations, is_brief = ledger.relations, marks.layout.is_brief
+    if is_brief:
+        told = {i for said in draft.short_answer for i in said.evidence}
+        left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
+        relations = replace(relations, figures=left)
+    return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
+
+
 def _render_short(
-    ledger: Ledger, draft: Draft, marks: _Markers, asked: Set[str], layout: Layout
+    ledger: Ledger, draft: Draft, marks: _Markers, asked: Set[str], layout: Layout, status: str
 ) -> str:
-    """Return the short answer. A labelled statement is a separate paragraph, and the best passage
-    begins with the sentence that answers.
+    """Return the short answer, a list with its `status` behind it or prose. A labelled statement is
+    a separate paragraph, and the best passage begins with the sentence that answers.
     """
     if not layout.names_subjects:
         groups = _group_statements(draft.short_answer, marks, asked)
         return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
-    if layout.is_direct and not draft.by_code:
-        main, told = MainFindings(ledger), draft.short_answer
-        whole = [*takewhile(main.is_overall, told)]
-        items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
-        if len(items) >= LEAST_LISTED:
-            return _render_items(whole, items, marks)
+    if items := _items_of(draft, marks):
+        whole = draft.short_answer[: -sum(map(len, items))]
+        return _render_items(whole, items, marks, status)
+    if layout.is_led and not draft.by_code:
+        return _render_unlisted(draft.short_answer, marks, asked)
     blocks: list[str] = []
     groups = _group_statements(draft.short_answer, marks, asked)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
@@ -249,16 +303,127 @@ def _render_short(
     return "\n\n".join(filter(None, blocks))
 
 
-def _render_items(
-    whole: Sequence[Statement], items: Iterable[Sequence[Statement]], marks: _Markers
+def _side_by_side(group: Sequence[Statement], marks: _Markers, named: bool) -> str:
+    """Return statements that contradict each other, and the quotes that contradict them."""
+    told = _group_statements(group, marks, named=named, boxed=True)
+    rivals = (marks.untold.get(said, ()) for said in group)
+    records = [marks.ledger.book.records[i] for each in rivals for i in each]
+    return " ".join((*(each.inline() for each in told), *_quoted_lines(records, marks)))
+
+
+def _inline(
+    statements: Iterable[Statement], marks: _Markers, asked: Set[str] = frozenset()
+) -> list[str]:
+    """Return the statements of a short answer, those that contradict each other as one text."""
+    if not marks.layout.is_led:
+        return [group.inline() for group in _group_statements(statements, marks, asked)]
+    texts: list[str] = []
+    groups = rival_groups(statements, marks.ledger)
+    for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
+        if not is_disputed:
+            said = [each for group in part for each in group]
+            texts += (group.inline() for group in _group_statements(said, marks, asked))
+            continue
+        for first, *others in part:
+            (own,) = _group_statements([first], marks, asked, boxed=True)
+            more = marks.untold.get(first, ())
+            told = [each.inline() for each in _group_statements(others, marks, boxed=True)]
+            told += _quoted_lines((marks.ledger.book.records[i] for i in more), marks)
+            texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
+    return texts
+
+
+def _is_disputed(group: Sequence[Statement], marks: _Markers) -> bool:
+    return len(group) > 1 or group[0] in marks.untold
+
+
+def _render_disputed(
+    statements: Sequence[Statement], marks: _Markers, asked: Set[str], most: int, named: bool
 ) -> str:
-    """Return what the short answer says of the question as a whole, and a list of the rest."""
-    first, *texts = (
-        " ".join(group.inline() for group in _group_statements(said, marks))
-        for said in (whole, *items)
-    )
-    listed = "\n".join(f"- {text}" for text in texts)
-    return f"{first}\n\n{listed}" if first else listed
+    """Return statements in paragraphs and lists, quotations each apart, and in a box those that
+    contradict each other.
+    """
+    is_terse, words = marks.layout.is_terse, marks.words
+    blocks: list[str] = []
+
+    def kind(group: Sequence[Statement]) -> str:
+        return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
+
+    groups = rival_groups(statements, marks.ledger)
+    for name, part in groupby(groups, key=kind):
+        if name == "box":
+            for group in part:
+                sides = _side_by_side(group, marks, not is_terse)
+                blocks.append(f"> **⚠ {words['disagree']}:** {sides}")
+            continue
+        said = [each for group in part for each in group]
+        told = _group_statements(said, marks, asked, named)
+        if name == "quote":
+            blocks += [group.paragraph() for group in told]
+        else:
+            blocks.append(render_paragraphs(said, [group.inline() for group in told], most))
+    return "\n\n".join(blocks)
+
+
+def _render_unlisted(short: Sequence[Statement], marks: _Markers, asked: Set[str]) -> str:
+    """Return a short answer that is no list: a labelled statement is a separate paragraph."""
+    blocks: list[str] = []
+    for is_labelled, part in groupby(short, key=lambda each: bool(each.lead_in)):
+        texts = _inline(part, marks, asked)
+        plain = render_paragraphs([], texts, marks.layout.summary_sentences)
+        blocks += texts if is_labelled else [plain]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _items_of(draft: Draft, marks: _Markers) -> list[list[Statement]]:
+    """Return the items of a short answer that is a list, behind what it says of the question as a
+    whole; none where it is prose.
+    """
+    if draft.by_code or not marks.layout.is_direct:
+        return []
+    main, told = MainFindings(marks.ledger), draft.short_answer
+    whole = [*takewhile(main.is_overall, told)]
+    items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
+    return items if len(items) >= LEAST_LISTED else []
+
+
+def _status(draft: Draft, marks: _Markers) -> str:
+    """Return how far the parts of the question are answered, in a sentence; a dense report only
+    shows where sources disagree.
+    """
+    ledger = marks.ledger
+    disputed = [
+        marks.names[section.aspect_id]
+        for section in draft.sections
+        if any(len(group) > 1 for group in rival_groups(section.statements, ledger))
+        and not marks.layout.is_dense
+    ]
+    missing = [marks.names[each.id] for each in ledger.open_aspects()]
+    total = len(ledger.aspects)
+    return status_of(marks.words, count_answered(ledger), total, disputed, missing)
+
+
+def _item_label(said: Statement, marks: _Markers) -> str:
+    """Return the sub-question that an item answers; a column of the table has its name already."""
+    part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
+    return f"**{label(marks.names[part])}** " if part and marks.layout.labels_items else ""
+
+
+def _render_items(
+    whole: Sequence[Statement],
+    items: Iterable[Sequence[Statement]],
+    marks: _Markers,
+    status: str,
+) -> str:
+    """Return what the short answer says of the question as a whole, a list of the rest, and how far
+    the question is answered; that opens it where nothing is said of the whole.
+    """
+    first = " ".join(_inline(whole, marks))
+    texts = ((_item_label(said[0], marks), " ".join(_inline(said, marks))) for said in items)
+    listed = "\n".join(f"- {name}{text}" for name, text in texts)
+    if not first and marks.layout.is_inline:
+        return "\n\n".join(filter(None, (status, listed)))
+    return "\n\n".join(filter(None, (first, listed, status)))
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:
@@ -276,28 +441,35 @@ def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[st
     return "\n\n".join([group.inline(), *(["> " + "\n>\n> ".join(around)] if around else [])])
 
 
-def count_words(markdown: str) -> int:
+def count_words(markdown: str, signs: bool = False) -> int:
     """Return the words of a report before its sources, without headings and markers; two characters
-    of an unspaced script count as one.
+    of an unspaced script count as one. With `signs`, what has no letter or digit, such as the bars
+    of a table, counts as well.
     """
     blocks = re.split(r"\n{2,}", markdown)
     ends = (n for n, block in enumerate(blocks) if block.startswith("### "))
     body = blocks[: next(ends, len(blocks))]
     told = (_MARKER.sub("", block) for block in body if not block.startswith("#"))
-    return sum(words_in(b) if is_unspaced(b) else len(b.split()) for b in told)
+    return sum(
+        words_in(b)
+        if is_unspaced(b)
+        else sum(signs or bool(_LETTER.search(word)) for word in b.split())
+        for b in told
+    )
 
 
-def _left_open(ledger: Ledger, draft: Draft, words: Labels, most: int) -> str:
+def _left_open(draft: Draft, marks: _Markers, most: int) -> str:
     """Return the lines of the summary that name the sub-questions without an answer, each at most
     so many.
     """
-    if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
+    if draft.by_code or not draft.found or len(marks.ledger.aspects) < LEAST_PARTS:
         return ""
-    return _name_parts(words["no_answer_on"], ledger.open_aspects(), most)
+    return _name_parts("no_answer_on", marks.ledger.open_aspects(), marks, most)
 
 
-def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
+def _left_out(draft: Draft, marks: _Markers) -> str:
     """Return the answered sub-questions on which a shortened report says nothing."""
+    ledger = marks.ledger
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
     said = {i for statement in draft.statements for i in statement.evidence}
@@ -305,15 +477,20 @@ def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
     told = {part for i in said for part in ledger.book.records[i].answers}
     told |= {section.aspect_id for section in draft.sections}
     answered = (a for a in ledger.aspects.values() if a.state in ANSWERING)
-    return _name_parts(words["left_out"], [a for a in answered if a.id not in told])
+    return _name_parts("left_out", [a for a in answered if a.id not in told], marks)
 
 
-def _name_parts(opening: str, parts: Iterable[Aspect], most: int = MOST_SENTENCES) -> str:
+def _name_parts(
+    opening: str, parts: Iterable[Aspect], marks: _Markers, most: int = MOST_SENTENCES
+) -> str:
     """Return lines with these sub-questions, each with at most so many."""
+    if marks.layout.is_led:
+        names = [marks.headings[each.id] for each in parts]
+        return f"*{marks.words[opening]} {'; '.join(names)}*" if names else ""
     texts = [escape_markdown(each.text) for each in parts]
     if not texts:
         return ""
-    texts[0] = f"{opening} {texts[0]}"
+    texts[0] = f"{marks.words[opening]} {texts[0]}"
     lines = (texts[n : n + most] for n in range(0, len(texts), most))
     return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
 
@@ -336,17 +513,23 @@ def _group_statements(
     marks: _Markers,
     asked: Set[str] = frozenset(),
     named: bool = False,
+    boxed: bool = False,
 ) -> list[Group]:
     """Statements with their markers, quotes behind their lead-ins and with words in bold that are
-    asked for. With `named`, each that is no quote says who says it and when.
+    asked for. With `named`, each that is no quote says who says it and when; `boxed` ones stand
+    beside what contradicts them, so that no mark has to say it.
     """
     ledger, words = marks.ledger, marks.words
     told = ((each, _told_beside(each, marks, named)) for each in statements)
+
+    def doubt(said: Statement) -> str:
+        return "" if boxed else doubt_mark(said, ledger, words, not marks.layout.is_dense)
+
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_body(each, asked, by)} {marks.of(each.evidence)}"
-            f"{doubt_mark(each, ledger, words, not marks.layout.is_dense)}".strip(),
+            f"{_render_body(each, asked, by)} {marks.of((*each.evidence, *each.earlier))}"
+            f"{doubt(each)}".strip(),
         )
         for each, by in told
     )
@@ -365,17 +548,36 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     whether it may have been overtaken and, with `named`, who says it.
     """
     stale = marks.layout.stale
-    if (said.quoted and stale is None) or said.is_column:
+    is_inline = said.quoted and not said.lead_in and marks.layout.is_inline
+    if (said.quoted and stale is None and not is_inline) or said.is_column:
         return ""
-    earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
+    is_led = marks.layout.is_led
+    earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
+    earlier = earlier if marks.layout.marks_earlier else []
+    is_plain = marks.layout.is_inline and tells_earlier_itself(said.body)
+    shown = [with_unit(value, said.body) for value in earlier] if is_led else earlier
+    shown = [] if is_plain else shown
+    name = "earlier" if is_led else "earlier_figure"
     told = (
-        marks.words["earlier_figure"].format(values=", ".join(earlier)) if earlier else "",
+        "" if earlier else tell_earlier(said, marks.ledger, marks.words),
+        marks.words[name].format(values=", ".join(shown)) if shown else "",
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
         told_by(said, marks.ledger, marks.words, MONTH if stale else DAY) if named else "",
+        _name_of(said, marks) if is_inline else "",
     )
     return "; ".join(filter(None, told))
+
+
+def _name_of(quotation: Statement, marks: _Markers) -> str:
+    """Return the site that a quotation is taken from, in a dense report by its host."""
+    source = marks.ledger.book.records[quotation.evidence[0]].sources[0]
+    return source.domain if marks.layout.is_dense else publisher_of(source, marks.ledger)
+
+
+_OPEN_END = re.compile(r"[.。]”$")
+"""The end of a quotation whose sentence goes on with its source."""
 
 
 def _lead_in(statement: Statement) -> str:
@@ -388,7 +590,11 @@ def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> st
         said = escape_sentence(statement.body)
         return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     quoted = marked_words(escape_markdown(statement.body), asked)
-    return f"({told_by}) {quoted}" if told_by else quoted
+    if not told_by:
+        return quoted
+    if statement.lead_in:
+        return f"({told_by}) {quoted}"
+    return f"{_OPEN_END.sub('”', quoted)} ({told_by})."
 
 
 def _render_section(
@@ -407,17 +613,20 @@ def _render_section(
     statements = section.statements[:most]
     if layout.is_dense:
         statements = tuple(_with_site(ledger, each) for each in statements)
-    groups = _group_statements(statements, marks, asked, named)
-    body = (
-        "\n\n".join(group.paragraph() for group in groups)
-        if quoted
-        else render_paragraphs(statements, [group.inline() for group in groups])
-    )
+    if layout.is_led and not draft.by_code:
+        body = _render_disputed(statements, marks, asked, MOST_SENTENCES, named)
+    else:
+        groups = _group_statements(statements, marks, asked, named)
+        body = (
+            "\n\n".join(group.paragraph() for group in groups)
+            if quoted
+            else render_paragraphs(statements, [group.inline() for group in groups])
+        )
     records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     is_settled = layout.stale is not None and not any(record.contradicts for record in records)
     if aspect.state is AspectState.DISPUTED and is_settled:
         aspect = replace(aspect, state=AspectState.ANSWERED)
-    standing = _support_line(ledger, aspect, section, marks.words, layout.is_direct)
+    standing = _support_line(ledger, aspect, section, marks.words, layout)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words[unjudged_words(aspect.standing)]
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
@@ -425,11 +634,16 @@ def _render_section(
     if is_nothing and is_shown:
         title = marks.words["closest_passages" if folds else "closest_passage"]
         body = "\n>\n> ".join([f"> *{title}*", *body.split("\n\n")])
+    if layout.is_led and "> **⚠" in body and standing == f"⚠ {marks.words['disagree']}":
+        standing = ""
+    elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
+        settled = replace(aspect, state=AspectState.ANSWERED)
+        standing = _support_line(ledger, settled, section, marks.words, layout)
     is_said = standing == draft.opening and len(draft.sections) == 1
     if is_said and not is_shown:
         return ""
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
-    told = f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
+    told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"
     return told.rstrip()
 
 
@@ -447,7 +661,7 @@ def _render_table(
         support = marks.words.count("sources_told", len({source.url for source in quoted}))
         said = " ".join(group.inline() for group in _group_statements(section.statements, marks))
         cells = (
-            escape_markdown(capitalize_heading(ledger.aspects[section.aspect_id].text)),
+            marks.headings[section.aspect_id],
             said,
             support if layout.names_subjects else ", ".join(sites),
         )
@@ -455,12 +669,22 @@ def _render_table(
     return "\n".join(rows) if len(rows) > 2 else ""
 
 
-def _support_line(
-    ledger: Ledger, aspect: Aspect, section: Section, words: Labels, names_rivals: bool
-) -> str:
-    """Well established, or preliminary, in words and by a mark, by what the section cites. If it
-    `names_rivals`, a section with both sides of a dispute is not called well established.
+def _tells_no_dispute(body: str, aspect: Aspect, layout: Layout) -> bool:
+    """Return whether a section that has room for both sides of a dispute tells none: newer values
+    have replaced one of them.
     """
+    is_whole = layout.is_inline and not layout.is_terse
+    return is_whole and aspect.state is AspectState.DISPUTED and "(⚠" not in body
+
+
+def _support_line(
+    ledger: Ledger, aspect: Aspect, section: Section, words: Labels, layout: Layout
+) -> str:
+    """Well established, or preliminary, in words and by a mark, by what the section cites. If the
+    report is direct, a section with both sides of a dispute is not called well established; since
+    `Form.MERGED` the line counts the statements that several sites confirm.
+    """
+    names_rivals = layout.is_direct
     if aspect.state is AspectState.DISPUTED:
         return f"⚠ {words['disagree']}"
     if aspect.state not in ANSWERING or is_close(aspect):
@@ -471,10 +695,11 @@ def _support_line(
     noun = voice_noun(ledger)
     if aspect.standing is not None:
         return _support_words(aspect.standing, keys, words, noun)
+    if layout.is_inline and (share := _share_confirmed(ledger, section)):
+        return _share_line(share, names_rivals and _has_rivals(cited), noun, words)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
-        shown = {record.id for record in cited}
-        has_rivals = names_rivals and any(shown.intersection(each.contradicts) for each in cited)
+        has_rivals = names_rivals and _has_rivals(cited)
         mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", "established")
         return f"{mark} {words[key].format(where=words.count(noun, confirmed))}"
     if len(keys) > 1:
@@ -482,6 +707,34 @@ def _support_line(
     known = len(ledger.keys_of(aspect.id) | keys)
     form = words["one_of"] if known > 1 else words["preliminary"]
     return f"○ {form.format(where=words.count(noun, max(known, 1)))}"
+
+
+def _has_rivals(cited: Sequence[Evidence]) -> bool:
+    """Return whether both sides of a dispute are cited."""
+    shown = {record.id for record in cited}
+    return any(shown.intersection(each.contradicts) for each in cited)
+
+
+def _share_confirmed(ledger: Ledger, section: Section) -> tuple[int, int] | None:
+    """Return how many of the statements several sites confirm, and how many there are; None where
+    all are, or none is, and for a lone statement.
+    """
+    records = ledger.book.records
+    told = [
+        {key for i in said.evidence for key in records[i].keys}
+        for said in section.statements
+        if said.evidence and not any(records[i].is_dictated for i in said.evidence)
+    ]
+    confirmed = sum(len(keys) > 1 for keys in told)
+    return (confirmed, len(told)) if 0 < confirmed < len(told) else None
+
+
+def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labels) -> str:
+    confirmed, every = share
+    mark = "●" if 2 * confirmed >= every and not has_rivals else "◐"
+    where = words.count(noun, 2)
+    told = words["confirmed_share"].format(n=confirmed, all=every, where=where)
+    return f"{mark} {told} · {words['disagree']}" if has_rivals else f"{mark} {told}"
 
 
 def _support_words(standing: AnswerSupport, cited: set[str], words: Labels, noun: str) -> str:
@@ -517,7 +770,7 @@ def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer
     facts = [
         "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
-        words["newest"].format(date=newest[:10]) if newest else "",
+        words["newest"].format(date=words.date(newest[:DAY])) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",
         words.count("cut", cut) if cut else "",
         words.count("by_code", by_code) if by_code else "",
@@ -541,11 +794,14 @@ def _render_disagreements(
     Where the findings were compared, both sides already follow each other in the text.
     """
     records, lines = ledger.book.records, []
+    is_led = marks.layout.is_led and not draft.by_code
+    boxed = {i for rivals in marks.untold.values() for i in rivals}
     cited = {i for said in draft.statements for i in said.evidence}
     for record in records.values():
         for other_id in record.contradicts:
             told = {record.id, other_id} & cited
-            is_told = ledger.relations.is_known and len(told) == 2
+            is_told = (ledger.relations.is_known or is_led) and len(told) == 2
+            is_told = is_told or not boxed.isdisjoint({record.id, other_id})
             if is_brief and not told:
                 continue
             if int(other_id[1:]) > int(record.id[1:]) and not is_told:
@@ -556,20 +812,24 @@ def _render_disagreements(
 
 
 def _render_quotes(records: Iterable[Evidence], marks: _Markers) -> str:
-    return "\n".join(
-        f"- {r.sources[0].domain}, "
-        f"{(r.sources[0].published or '')[:10] or marks.words['undated']}: "
+    return "\n".join(f"- {line}" for line in _quoted_lines(records, marks))
+
+
+def _quoted_lines(records: Iterable[Evidence], marks: _Markers) -> Iterator[str]:
+    """Yield the first quote of each record behind its site and date."""
+    return (
+        f"{r.sources[0].domain}, "
+        f"{marks.words.date((r.sources[0].published or '')[:DAY]) or marks.words['undated']}: "
         f"“{marks.quote_of(r)}” {marks.of([r.id])}"
         for r in records
     )
 
 
-def _not_found(ledger: Ledger, draft: Draft, words: Labels, is_brief: bool) -> str:
+def _not_found(draft: Draft, marks: _Markers, is_brief: bool) -> str:
     """Return what nothing was found on and, unless `is_brief`, the searches that were tried."""
+    ledger, words = marks.ledger, marks.words
     lines = [
-        line
-        for state, line in _open_aspects(ledger, draft)
-        if state is not AspectState.NOT_SEARCHED
+        line for state, line in _open_aspects(draft, marks) if state is not AspectState.NOT_SEARCHED
     ]
     if not lines:
         return ""
@@ -580,20 +840,20 @@ def _not_found(ledger: Ledger, draft: Draft, words: Labels, is_brief: bool) -> s
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
 
 
-def _not_searched(ledger: Ledger, draft: Draft, words: Labels) -> str:
+def _not_searched(draft: Draft, marks: _Markers) -> str:
     """Return what no search was made for."""
     lines = [
-        line for state, line in _open_aspects(ledger, draft) if state is AspectState.NOT_SEARCHED
+        line for state, line in _open_aspects(draft, marks) if state is AspectState.NOT_SEARCHED
     ]
-    return f"## {words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
+    return f"## {marks.words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
 
 
-def _open_aspects(ledger: Ledger, draft: Draft) -> list[tuple[AspectState, str]]:
+def _open_aspects(draft: Draft, marks: _Markers) -> list[tuple[AspectState, str]]:
     """Return the sub-questions without an answer, except those with their own section."""
     shown = {section.aspect_id for section in draft.sections}
     return [
-        (a.state, f"- {escape_markdown(capitalize_heading(a.text))}")
-        for a in ledger.aspects.values()
+        (a.state, f"- {marks.headings[a.id]}")
+        for a in marks.ledger.aspects.values()
         if a.state not in ANSWERING and a.id not in shown
     ]
 

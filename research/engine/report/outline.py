@@ -1,14 +1,22 @@
-"""The outline of a report in sections: which evidence stands where, and at what length."""
+"""Which evidence stands in which section of a report, at what length, and what a draft left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import Aspect, Evidence
+from research.engine.report.draft import Draft, Statement, check_statement
+from research.engine.report.parts.dating import is_alike
+from research.engine.report.parts.subjects import leans_back
+from research.engine.text.language import code_of, language_of
+from research.engine.text.tokens import term_set
 
 LEAST_WORDS, MOST_WORDS = 80, 800
+MOST_RECORDS = 45
+"""Records that a draft of `MOST_WORDS` has room for; a section with more has several drafts."""
 GROUPED_FROM = 6
 """Sections from which short ones are drafted together."""
 SMALL, MOST_TOGETHER = 10, 20
@@ -24,10 +32,13 @@ class OutlinePart:
     words: int
 
 
-def make_outline(ledger: Ledger, records: Sequence[Evidence], words: int) -> list[OutlinePart]:
+def make_outline(
+    ledger: Ledger, records: Sequence[Evidence], words: int, divides: bool = True
+) -> list[OutlinePart]:
     """Return the sections that have evidence, in the order of the sub-questions.
 
-    Each record belongs to one section. The words are shared out by the number of records.
+    Each record belongs to one section. The words are shared out by the number of records; a section
+    gets at most `MOST_WORDS`, or as many for each of its drafts if it `divides`.
     """
     owned: dict[str, list[Evidence]] = {
         aspect.id: [] for aspect in ledger.aspects.values() if aspect.state in ANSWERING
@@ -38,7 +49,11 @@ def make_outline(ledger: Ledger, records: Sequence[Evidence], words: int) -> lis
             owned[owner].append(record)
     total = max(1, sum(map(len, owned.values())))
     return [
-        OutlinePart(ledger.aspects[aspect_id], tuple(own), _share_words(words, len(own), total))
+        OutlinePart(
+            ledger.aspects[aspect_id],
+            tuple(own),
+            _share_words(words, len(own), total, _drafts_of(own) if divides else 1),
+        )
         for aspect_id, own in owned.items()
         if own
     ]
@@ -76,5 +91,58 @@ def owner_of(record: Evidence, ledger: Ledger, sections: Iterable[str]) -> str |
     return next((aspect_id for aspect_id in wanted if aspect_id in sections), None)
 
 
-def _share_words(words: int, own: int, total: int) -> int:
-    return min(MOST_WORDS, max(LEAST_WORDS, 10 * round(words * own / total / 10)))
+def _share_words(words: int, own: int, total: int, drafts: int) -> int:
+    return min(drafts * MOST_WORDS, max(LEAST_WORDS, 10 * round(words * own / total / 10)))
+
+
+def _drafts_of(records: Sequence[Evidence]) -> int:
+    return ceil(len(records) / MOST_RECORDS)
+
+
+def divide_part(part: OutlinePart) -> list[OutlinePart]:
+    """Return a section in the parts that are drafted by themselves: records found one after the
+    other stay together.
+    """
+    drafts = _drafts_of(part.records)
+    size = ceil(len(part.records) / drafts)
+    slices = [part.records[at : at + size] for at in range(0, len(part.records), size)]
+    return [replace(part, records=each, words=part.words // drafts) for each in slices]
+
+
+def with_other_findings(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose sections have, behind their own statements, the claims that it left
+    out: those that code vouches for, in the report's language, that can be read alone and that
+    nothing in the report resembles.
+
+    Outdated and disputed ones, and those that the table or the key figures have, stay out.
+    """
+    relations, records = ledger.relations, ledger.book.records
+    told = {i for said in draft.statements for i in said.evidence}
+    told |= {i for cell in relations.cells.values() for i in cell.evidence}
+    told |= {i for figure in relations.figures for i in figure.evidence}
+    left_aside = told | relations.replaced.keys() | relations.doubted.keys()
+    known = [records[i] for i in sorted(told & records.keys())]
+    sections = {section.aspect_id: section for section in draft.sections}
+    answered = [i for i in sections if ledger.aspects[i].state in ANSWERING]
+    for record in ledger.statable:
+        part = owner_of(record, ledger, answered)
+        if part is None or record.id in left_aside or record.contradicts:
+            continue
+        said = Statement(record.claim, (record.id,))
+        is_new = not any(is_alike(record, other) for other in known)
+        if is_new and _can_stand(record, ledger) and _is_carried(said, ledger):
+            known.append(record)
+            whole = sections[part]
+            sections[part] = replace(whole, statements=(*whole.statements, said))
+    return replace(draft, sections=tuple(sections.values()))
+
+
+def _can_stand(record: Evidence, ledger: Ledger) -> bool:
+    """Return whether a claim is in the language of the report and needs no sentence before it."""
+    language = code_of(ledger.plan.language).partition("-")[0]
+    is_native = not language or language_of(record.claim, language) == language
+    return is_native and not leans_back(record.claim, language, term_set(ledger.question))
+
+
+def _is_carried(said: Statement, ledger: Ledger) -> bool:
+    return check_statement(said, ledger).outcome == "carried"

@@ -30,6 +30,7 @@ from research.engine.records import (
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered, count_words
+from research.engine.report.outline import with_other_findings
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
@@ -41,17 +42,20 @@ from research.engine.report.parts.dating import (
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.inline_quotes import without_told_quotes
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    merge_repetitions,
     told_once,
     without_recalled,
     without_replaced,
     without_summarised,
     without_tabled,
 )
+from research.engine.report.parts.verdict import verdict_of
 from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
     Layout,
@@ -66,12 +70,13 @@ from research.engine.report.report_format import (
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
+from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.order_model import is_firmly_an_order
 from research.engine.untrusted.order_words import content_terms
-from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
+from research.engine.verifier.qualification import least_proportion
 from research.engine.verifier.quote_instead import quote_instead
 
 KEY_CLAIMS = 0.9
@@ -83,6 +88,8 @@ QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
+TRIES = 6
+"""Statements that a shortened report tries in vain to take back before it has no room."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
@@ -123,16 +130,21 @@ async def compose_report(run: Run) -> Written | None:
     if analyst_of(run).drafts_sections and compares_findings(run):
         await compare_findings(run)
     run.report_action("Writing the report")
-    drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
+    drafted = apply_format(await _draft_report(run), run.shape)
+    if run.form >= Form.MERGED:
+        drafted = merge_repetitions(drafted)
+    drafted = drop_repetitions(drafted)
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     if run.form >= Form.DETAILED:
         drafted = without_replaced(drafted, ledger.relations)
     if run.form >= Form.FIRST_SEEN:
         drafted = without_recalled(drafted, ledger)
-    if ledger.relations.is_known:
-        drafted = join_rivals(drafted, ledger)
+    if ledger.relations.is_known or run.form >= Form.LED:
+        drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
     checked = await _check_draft(run, drafted)
     checked = _with_key_claims(run, checked)
+    if run.form >= Form.MERGED and not checked.draft.by_code:
+        checked = replace(checked, draft=without_told_quotes(checked.draft))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -155,10 +167,12 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     them, cut to the length of its form and depth.
     """
     most = most_words(run.shape, run.config.research_depth)
+    is_concise = run.form >= Form.CONCISE
+    asked = term_set(run.question.text)
 
     def is_short(draft: Draft) -> bool:
         rendered = _render_checked(run, replace(checked, draft=draft))
-        return most is None or count_words(rendered.markdown) <= most
+        return most is None or count_words(rendered.markdown, signs=not is_concise) <= most
 
     records = run.ledger.book.records
 
@@ -175,18 +189,30 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent
-        return cost_by_words(said) + STALE_COST * is_stale
+        wanted = asked if is_concise else frozenset[str]()
+        return cost_by_words(said, wanted) + STALE_COST * is_stale
 
-    words = labels_for(run.ledger.plan.language)
+    words = labels_for(run.ledger.plan.language, run.began < Form.LED)
     dated = with_previous_values(
-        checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN, run.form >= Form.DENSE
+        checked.draft,
+        run.ledger,
+        words,
+        run.form >= Form.FIRST_SEEN,
+        run.form >= Form.DENSE,
+        run.form >= Form.LED,
+        run.form >= Form.CARRIED,
     )
     if is_short(dated):
         return replace(checked, draft=dated)
     if run.form >= Form.DENSE:
-        once = told_once(checked.draft, run.ledger.relations, run.config.research_depth != "quick")
+        draft = checked.draft
+        if _is_concise(run) and not draft.by_code:
+            draft = with_other_findings(draft, run.ledger)
+        has_figures = run.config.research_depth != "quick" or _is_concise(run)
+        once = told_once(draft, run.ledger.relations, has_figures)
         checked = replace(checked, draft=once, is_dense=True)
-        draft = shorten(once, is_short, is_disputed, answered_by, cost, False)
+        tries = TRIES if is_concise else 1
+        draft = shorten(once, is_short, is_disputed, answered_by, cost, False, tries)
     else:
         usual = cost_by_source if _is_terse(run) else no_cost
         draft = shorten(checked.draft, is_short, is_disputed, answered_by, usual)
@@ -232,7 +258,8 @@ async def publish_report(run: Run, written: Written | None) -> None:
 
 def _render_checked(run: Run, checked: Checked) -> Rendered:
     draft = walled(checked.draft, run.wall())
-    words, by_code = labels_for(run.ledger.plan.language), run.journal.meter.usage.fallen_back
+    words = labels_for(run.ledger.plan.language, run.began < Form.LED)
+    by_code = run.journal.meter.usage.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
     depth, is_detailed = run.config.research_depth, run.form >= Form.DETAILED
     layout = Layout(
@@ -241,22 +268,48 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_terse=_is_terse(run) or checked.is_dense,
         is_dense=checked.is_dense,
         names_sources=is_detailed and _names_sources(run),
-        has_figures=is_detailed and depth != "quick",
+        has_figures=is_detailed and (depth != "quick" or (checked.is_dense and _is_concise(run))),
         marks_earlier=run.form >= Form.DENSE,
-        stale=Stale.on(run.question.today, run.form >= Form.DIRECT, run.form >= Form.ORDERED)
-        if run.form >= Form.DATED
-        else None,
+        stale=_stale(run),
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
         counts_queries=run.began >= Form.COUNTED,
         is_direct=run.form >= Form.DIRECT,
+        is_led=run.began >= Form.LED,
+        labels_items=_has_verdict(run),
+        is_inline=run.began >= Form.MERGED,
         form=run.began,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
     told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
+
+
+def _stale(run: Run) -> Stale | None:
+    """Return what counts as old in the report; figures without a date are marked only where most
+    pages have one.
+    """
+    if run.form < Form.DATED:
+        return None
+    pages = run.ledger.pages.values()
+    is_dated = 2 * sum(bool(page.published) for page in pages) > len(pages)
+    return Stale.on(
+        run.question.today,
+        run.form >= Form.DIRECT,
+        run.form >= Form.ORDERED,
+        run.form >= Form.LED and is_dated,
+        run.form >= Form.LED,
+    )
+
+
+def _is_concise(run: Run) -> bool:
+    """Return whether a report that is too long has key figures, and may say what the draft left
+    out: a quick one whose form nobody chose.
+    """
+    is_quick = run.form >= Form.CONCISE and run.config.research_depth == "quick"
+    return is_quick and run.shape.form == "full"
 
 
 def _is_terse(run: Run) -> bool:
@@ -284,10 +337,12 @@ def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
 
 
 def _names_sources(run: Run) -> bool:
-    """Return whether the report says beside each statement who says it: a thorough one, and a
-    review of literature.
+    """Return whether the report says beside each statement who says it: a review of literature;
+    a thorough one of earlier runs as well.
     """
-    is_thorough = run.config.research_depth == "thorough" and is_sectioned(run)
+    is_thorough = (
+        run.form < Form.LED and run.config.research_depth == "thorough" and is_sectioned(run)
+    )
     return is_thorough or run.shape.form == "review"
 
 
@@ -351,15 +406,29 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     if is_broad and run.form >= Form.DIRECT:
         language = ledger.plan.language
         is_quick = run.config.research_depth == "quick"
-        columns = {} if is_quick else told_columns(ledger.relations, labels_for(language), language)
+        columns = (
+            {}
+            if is_quick
+            else told_columns(
+                ledger.relations, labels_for(language), language, run.form >= Form.LED
+            )
+        )
         short = lead_with_findings(ledger, given, ordered, most, columns)
     if not short:
         answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
         short = _choose_short(given, answering, most)
         short = cover_parts(ledger, short, ordered) if is_broad else short
-    if ledger.relations.is_known:
+    if ledger.relations.is_known or run.form >= Form.LED:
         short = with_both_sides(short, ordered, ledger)
+    if is_broad and _has_verdict(run) and not any(said.is_verdict for said in short):
+        language = ledger.plan.language
+        verdict = verdict_of(ledger.relations, labels_for(language), language)
+        short = (verdict, *short) if verdict and short else short
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _has_verdict(run: Run) -> bool:
+    return run.form >= Form.LED and run.config.research_depth != "quick"
 
 
 def _with_dictated(run: Run, section: Section) -> Section:
@@ -371,7 +440,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     found = ledger.supporting(section.aspect_id)
     asked = ledger.aspects[section.aspect_id].text
     is_all = all(record.is_dictated for record in found)
-    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
+    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}", run.form)
     dictated = [record for record in found if record.is_dictated]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
     if run.form >= Form.FITTED and not told:

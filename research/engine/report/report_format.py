@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import NEWEST, Form
@@ -12,13 +14,15 @@ from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
+from research.engine.text.tokens import term_set
 from research.engine.threads.seed import ReportForm, ReportFormat
 
 SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
+TABLE_WORDS = 300
 LENGTHS = {
     "shorter": "at most 200",
     "longer": "1,500 to 2,500",
-    "table": "at most 300",
+    "table": f"at most {TABLE_WORDS}",
     "memo": "300 to 600",
 }
 ASKED_FORMS: Mapping[str, ReportForm] = {
@@ -44,6 +48,8 @@ MOST_WORDS = {"quick": 400, "standard": 1500}
 """Words of a whole report by depth, without its headings and sources."""
 SECOND_SOURCE = 0.2
 """Share of a statement's words by which it may be longer where several records say it."""
+ASKED_FOR, MOST_ASKED = 0.4, 4
+"""The same for one that has this many terms of the question."""
 MEMO_WORDS = 600
 ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
 """Words of a whole report that a form may have where its depth allows fewer."""
@@ -63,7 +69,9 @@ class Layout:
     `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
     calls them so, earlier ones called them searches. One that `is_direct` lists the short answer by
     sub-questions, names those that its length left out, and has no section that only refers back.
-    Its addresses pass the wall of `form`.
+    One that `is_led` has dates in words and short headings; with `labels_items` each item of the
+    short answer names its sub-question. One that is `is_inline` quotes within its paragraphs and
+    counts what is confirmed. Its addresses pass the wall of `form`.
     """
 
     as_table: bool = False
@@ -79,6 +87,9 @@ class Layout:
     names_subjects: bool = True
     counts_queries: bool = True
     is_direct: bool = True
+    is_led: bool = True
+    labels_items: bool = False
+    is_inline: bool = True
     form: Form = NEWEST
 
 
@@ -92,7 +103,13 @@ def summary_words(ledger: Ledger) -> int:
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
 
 
-def wanted_length(shape: ReportFormat, usual: str) -> str:
+def wanted_length(shape: ReportFormat, usual: str, parts: int = 0) -> str:
+    """Return the length of a report's form, otherwise the usual one; a table has room for a
+    statement on each of so many parts.
+    """
+    words = WORDS_OF_A_PART * parts
+    if shape.form == "table" and words > TABLE_WORDS:
+        return f"at most {words}"
     return LENGTHS.get(shape.form, usual)
 
 
@@ -125,8 +142,13 @@ def no_cost(_: Statement) -> float:
     return 0.0
 
 
-def cost_by_words(said: Statement) -> float:
-    return said.words / (1 + SECOND_SOURCE * (len(said.evidence) > 1))
+def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
+    """Return the number of words of a statement, less if several records say it or it has terms
+    that are `asked` for.
+    """
+    shared = min(MOST_ASKED, len(asked & term_set(said.body))) / MOST_ASKED if asked else 0
+    worth = 1 + SECOND_SOURCE * (len(said.evidence) > 1)
+    return said.words / worth / (1 + ASKED_FOR * shared)
 
 
 def cost_by_source(said: Statement) -> float:
@@ -141,6 +163,7 @@ def shorten(
     answered_by: Callable[[Statement], Set[str]],
     cost: Callable[[Statement], float] = no_cost,
     is_balanced: bool = True,
+    tries: int = 1,
 ) -> Draft:
     """Return the draft with as much left out as it takes to be short: the last statements of the
     longest sections first, those that are kept after the others, then whole sections and the end of
@@ -148,29 +171,68 @@ def shorten(
 
     With a `cost`, a section loses its costliest statement instead of its last; unless
     `is_balanced`, the costliest of all sections goes first, and the shortest come back where there
-    is room for them.
+    is room for them, until so many `tries` have failed. With more than one, those that are kept
+    come back before the others: of a dispute one side may have been left.
     """
     whole = draft
-    while not is_short(draft):
-        less = _with_less(draft, is_kept, answered_by, cost, is_balanced)
-        if less is None:
-            break
-        draft = less
-    return draft if is_balanced else _refilled(draft, whole, is_short, cost)
+
+    def with_less(draft: Draft) -> Draft | None:
+        return _with_less(draft, is_kept, answered_by, cost, is_balanced)
+
+    draft = _first_short(_ever_shorter(draft, with_less), is_short, in_turn=tries == 1)
+    if is_balanced:
+        return draft
+
+    def order(said: Statement) -> tuple[bool, float]:
+        return tries == 1 or not is_kept(said), cost(said)
+
+    return _refilled(draft, whole, is_short, order, tries)
+
+
+def _ever_shorter(draft: Draft, with_less: Callable[[Draft], Draft | None]) -> Iterator[Draft]:
+    """Yield the draft, and what is left of it after each cut."""
+    less: Draft | None = draft
+    while less is not None:
+        yield less
+        less = with_less(less)
+
+
+def _first_short(
+    drafts: Iterator[Draft], is_short: Callable[[Draft], bool], in_turn: bool
+) -> Draft:
+    """Return the first of ever shorter drafts that is short, or the last one.
+
+    Since whether one is short takes a rendered report to tell, they are only tried `in_turn` by
+    runs of early forms; otherwise in steps that double, and then by halves.
+    """
+    tried = [next(drafts)]
+    too_long = -1
+    while not is_short(tried[-1]):
+        too_long = len(tried) - 1
+        tried += islice(drafts, 1 if in_turn else len(tried))
+        if len(tried) == too_long + 1:
+            return tried[-1]
+    last = len(tried) - 1
+    return tried[bisect_left(range(last), True, too_long + 1, key=lambda n: is_short(tried[n]))]
 
 
 def _refilled(
     draft: Draft,
     whole: Draft,
     is_short: Callable[[Draft], bool],
-    cost: Callable[[Statement], float],
+    order: Callable[[Statement], tuple[bool, float]],
+    tries: int,
 ) -> Draft:
-    """Return the draft with the cheapest statements of the whole one that it has room for."""
+    """Return the draft with those statements of the whole one that it has room for, in this order;
+    none is left where so many `tries` have failed.
+    """
     kept = {said for section in draft.sections for said in section.statements}
     left = {said for section in whole.sections for said in section.statements} - kept
-    for said in sorted(left, key=lambda each: (cost(each), each.text)):
+    for said in sorted(left, key=lambda each: (order(each), each.text)):
         more = _only(whole, kept | {said})
         if not is_short(replace(more, short_answer=draft.short_answer)):
+            if tries := tries - 1:
+                continue
             break
         kept.add(said)
         draft = replace(more, short_answer=draft.short_answer)

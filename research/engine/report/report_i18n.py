@@ -6,6 +6,7 @@ and gets English words around them.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +18,20 @@ from typing import Any
 from research.engine.records import StopReason
 from research.engine.text.language import ENGLISH
 
+_DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(\d\d))?")
 _NO_NEWS = {StopReason.STUCK, StopReason.NO_NOVELTY, StopReason.DIMINISHING_QUALITY}
 _ENOUGH = {StopReason.QUALITY_MET, StopReason.NO_GAPS, StopReason.TREE_COMPLETE}
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The words of one language; `language` is an ISO 639-1 code."""
+    """The words of one language; `language` is an ISO 639-1 code. Earlier reports have dates as
+    digits.
+    """
 
     language: str
     words: Mapping[str, Any]
+    has_digits: bool = False
 
     def __getitem__(self, key: str) -> str:
         return str(self.words[key])
@@ -35,6 +40,16 @@ class Labels:
         """`1 site`, `2 sites`."""
         one, several = self.words[key]
         return str(one if number == 1 else several).format(n=number)
+
+    def date(self, day: str) -> str:
+        """`17 April 2021`, `April 2021`, `2021`: a day, month or year of ISO 8601."""
+        known = _DAY.fullmatch(day)
+        if self.has_digits or known is None:
+            return day
+        year, month, number = known.groups()
+        name = self.words["months"][int(month) - 1]
+        form = self["day_of_month" if number else "month_of_year"]
+        return form.format(year=year, month=name, day=int(number or 1))
 
     def ended(self, reason: StopReason | None, sentence: str) -> str:
         """Why research ended: the English `sentence` tells more than the others' words."""
@@ -52,12 +67,12 @@ class Labels:
         return self["ended_asked" if asked else "ended_limit"]
 
 
-def labels_for(language: str) -> Labels:
+def labels_for(language: str, has_digits: bool = False) -> Labels:
     """Those of a BCP 47 code, by its first part; English where there are none."""
     first = language.lower().replace("_", "-").partition("-")[0]
     known = _load_catalogue()
     code = first if first in known else ENGLISH
-    return Labels(code, known[code])
+    return Labels(code, known[code], has_digits)
 
 
 def translated_languages() -> frozenset[str]:
@@ -66,7 +81,9 @@ def translated_languages() -> frozenset[str]:
 
 @cache
 def _load_catalogue() -> MappingProxyType[str, MappingProxyType[str, str | tuple[str, ...]]]:
-    """Return the labels by language; those that count something have a singular and a plural."""
+    """Return the labels by language; those that count something have a singular and a plural, and
+    the months are twelve.
+    """
     listed = tomllib.loads((Path(__file__).parent / "data" / "labels.toml").read_text("utf-8"))
     return MappingProxyType(
         {

@@ -15,7 +15,7 @@ from research.engine.llm_tasks.assess import unsearched_leads
 from research.engine.llm_tasks.compare import compares_findings
 from research.engine.llm_tasks.draft import begin_pending_draft, drop_draft
 from research.engine.records import StopReason
-from research.engine.rounds.prefetch_searches import begin_prefetch
+from research.engine.rounds.research_round import begin_prefetch
 from research.engine.rounds.verification import doubtful_claims
 from research.engine.run import Run
 from research.engine.verifier.check_ahead import begin_check, drop_check

@@ -1,18 +1,28 @@
-"""Merge the results of a round's units into the ledger, in the order of topic, query and rank."""
+"""Merge the results of a round's units into the ledger, in the order of topic, query and rank.
+
+A round that could read no page has failed, which proves nothing about the web. It is neither
+assessed nor judged by novelty or improvement, and its topics are searched again, by other queries
+first. Tried pages are not chosen again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from research.engine.assessment.assessment import Assessment, MissingInfo
+from research.engine.evidence.ledger import Ledger
+from research.engine.offline.planning import query_of
 from research.engine.ports import Page
 from research.engine.records import RefusedQuote
+from research.engine.report.messages import count_noun
 from research.engine.rounds.findings import Refusal
-from research.engine.rounds.retrying import note_failure
+from research.engine.rounds.topics import UNREADABLE, Topic
 from research.engine.rounds.units import Work
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.relevance import page_relevance
+from research.engine.text.tokens import unique_texts
 from research.engine.threads.seed import is_rejected
 from research.engine.untrusted.screening import names_page
 
@@ -120,6 +130,7 @@ def _add_page(run: Run, page: Page, worth: float) -> None:
             relevance=worth,
             status="read",
             reason=page.note or None,
+            site=page.site,
         )
     )
 
@@ -156,3 +167,54 @@ def _count_searches(run: Run, work: Sequence[Work], before: dict[str, frozenset[
         run.ledger.set_aspect(
             aspect_id, searches_without_news=0 if news else aspect.searches_without_news + 1
         )
+
+
+PAGES_FAILED = frozenset({"failed", "late"})
+
+
+def note_failure(run: Run, work: Sequence[Work]) -> bool:
+    """Return whether the round failed: it read no page, and some could not be fetched or the round
+    before failed. If so, the next round's topics are set.
+    """
+    lost = [item for item in work if item.urls and item.unit.status in PAGES_FAILED]
+    if any(item.pages for item in work) or not (lost or run.failing):
+        run.failing, run.retries = 0, []
+        return False
+    number, pages = run.ledger.round.number, sum(len(item.urls) for item in lost)
+    run.failing += 1
+    run.failed.add(number)
+    run.retries = [_retry_topic(run.ledger, item) for item in lost]
+    found = (
+        f"None of {count_noun(pages, 'page')} could be read" if pages else "No other page was found"
+    )
+    run.trouble(f"round {number}", f"{found}. Its topics are tried another way.")
+    return True
+
+
+def _retry_topic(ledger: Ledger, item: Work) -> Topic:
+    """Return the topic by other queries; the earlier ones last, for other pages than those
+    tried.
+    """
+    earlier = item.unit.queries
+    for query in earlier:
+        ledger.queries.pop(query, None)
+    aspect = ledger.aspects.get(item.topic.aspect_id or "")
+    worded = [query_of(text) for text in (item.topic.text, aspect.text if aspect else "")]
+    others = [query for query in (*item.topic.queries, *worded) if query]
+    ways = [query for query in unique_texts(others) if query not in earlier]
+    return replace(item.topic, queries=(*ways, *earlier), reason=UNREADABLE)
+
+
+def unchanged_assessment(run: Run, judged: Assessment) -> Assessment:
+    """Return the last assessment after a failed round: what was missing still is."""
+    gaps = (
+        MissingInfo(gap.text, gap.query, gap.aspect_id, gap.critical, gap_id=gap.id)
+        for gap in run.ledger.open_gaps()
+    )
+    return replace(
+        judged,
+        gaps=tuple(gaps),
+        directions=(),
+        by_model=run.has_model,
+        is_marked_by_code=judged.is_marked_by_code or not judged.by_model,
+    )

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.assessment.assessment import Assessment
-from research.engine.evidence.ledger import Lead, Ledger
-from research.engine.evidence.unchecked import unchecked_claims
+from research.engine.evidence.ledger import Lead, Ledger, unchecked_claims
 from research.engine.limits import Limits
 from research.engine.offline.leads import find_leads
 from research.engine.offline.planning import query_of

@@ -9,31 +9,30 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from research.engine.budget.meter import BudgetSpent
-from research.engine.journal.containment import UNEXPECTED, contain_errors
+from research.engine.budget.meter import BudgetSpentError
 from research.engine.journal.forms import Form
+from research.engine.journal.model_calls import UNEXPECTED, contain_errors
 from research.engine.offline.passages.coverage import in_words, plain_title
 from research.engine.ports import (
-    FetchFailure,
+    FetchFailedError,
     Page,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchHit,
     SearchKind,
     SearchRequest,
-    ToolFailure,
+    ToolFailedError,
 )
 from research.engine.records import SourceStatus, Unit
 from research.engine.report.messages import count_noun
 from research.engine.rounds.arrivals import Arrivals
 from research.engine.rounds.findings import Asked, Reading
-from research.engine.rounds.private_words import private_words
 from research.engine.rounds.topics import Topic
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import unique_texts
 from research.engine.untrusted.screening import screened_answer, screened_page, take_pages_apart
-from research.engine.untrusted.search_words import search_words
+from research.engine.untrusted.search_words import private_words, search_words
 
 T = TypeVar("T")
 
@@ -71,9 +70,9 @@ class Work:
     def asked(self) -> Asked:
         """Return the purpose of reading, as a reader of the unit's pages gets it."""
         every = [self, *self.also]
-        topics = " ".join(unique_texts(each.topic.text for each in every))
+        topics = unique_texts(each.topic.text for each in every)
         queries = unique_texts(query for each in every for query in each.unit.queries)
-        return Asked(topics, tuple(queries), self.topic.reason)
+        return Asked(tuple(topics), tuple(queries), self.topic.reason)
 
 
 Reader = Callable[[Run, Work], Awaitable[Reading]]
@@ -89,10 +88,10 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
             run.report_action(f"Searching: {query}")
             try:
                 await _ask_query(run, item, number, query)
-            except SearchFailure as failure:
+            except SearchFailedError as failure:
                 fail_unit(run, item, failure.reason)
                 break
-            except BudgetSpent:
+            except BudgetSpentError:
                 if not item.hits:
                     item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
                 break
@@ -105,8 +104,8 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
 async def _ask_query(run: Run, item: Work, number: int, query: str) -> None:
     """Search for each kind of page that the run wants, concurrently.
 
-    Interleave the results of the kinds, best first. Raise the first kind's `SearchFailure` or
-    `BudgetSpent` if every kind failed.
+    Interleave the results of the kinds, best first. Raise the first kind's `SearchFailedError` or
+    `BudgetSpentError` if every kind failed.
     """
     first, *others = run.config.search_kind
     places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
@@ -127,13 +126,13 @@ async def _ask_query(run: Run, item: Work, number: int, query: str) -> None:
 
 async def _of_kind(
     run: Run, place: str, request: SearchRequest
-) -> SearchAnswer | SearchFailure | BudgetSpent:
+) -> SearchAnswer | SearchFailedError | BudgetSpentError:
     several = len(run.config.search_kind) > 1
     where = f"search, {request.kind}" if several else "search"
     try:
         answer = await run.journal.search(place, request)
-    except (SearchFailure, BudgetSpent) as failure:
-        if several and isinstance(failure, SearchFailure):
+    except (SearchFailedError, BudgetSpentError) as failure:
+        if several and isinstance(failure, SearchFailedError):
             run.trouble(where, failure.reason)
         return failure
     for note in answer.notes:
@@ -233,7 +232,7 @@ async def fetch_and_read(
             return
         run.report_action(f"Reading for: {item.topic.text}")
         try:
-            with contain_errors(item.place, ToolFailure(UNEXPECTED)):
+            with contain_errors(item.place, ToolFailedError(UNEXPECTED)):
                 await run_in_thread(
                     take_pages_apart,
                     item.pages,
@@ -241,7 +240,7 @@ async def fetch_and_read(
                     run.form,
                 )
             item.reading = await read_unit(run, item)
-        except ToolFailure as error:
+        except ToolFailedError as error:
             run.journal.meter.usage.unexpected_errors += 1
             fail_unit(run, item, error.reason)
             return
@@ -318,10 +317,10 @@ async def _take_pages(
             item.pages.append(
                 await run_in_thread(screened_page, await task, run.question.text, run.form)
             )
-        except FetchFailure as failure:
+        except FetchFailedError as failure:
             lost += 1
             mark_source(run, url, failure.status, failure.reason)
-        except BudgetSpent:
+        except BudgetSpentError:
             mark_source(run, url, "not_read", "the budget for pages is spent")
     return len(late), lost
 

@@ -15,7 +15,7 @@ from research.engine.assessment.criteria import VERIFIED_AT_ONCE
 from research.engine.assessment.effort import TRIED
 from research.engine.assessment.stop_rule import Decision, Stop
 from research.engine.budget.meter import Spent
-from research.engine.evidence.unchecked import unchecked_claims
+from research.engine.evidence.ledger import unchecked_claims
 from research.engine.records import Evidence, StopReason
 from research.engine.rounds.findings import Reading
 from research.engine.rounds.research_round import begin_round, choose_together, work_through

@@ -2,13 +2,22 @@
 
 Rules E2 (Jaccard of words, refused from 0.75) and E6 (share of new words, early end
 below 0.15) of `docs/requirements.md`.
+
+Rule D5: a page that several sites publish is one source. A page is a near-copy of an earlier one
+where at least `COPIED` of the shorter one's runs of `RUN` words stand in the other (containment of
+shingles, Broder 1997). Pages shorter than `SHORTEST` runs are copies only where their text is the
+same.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
+from zlib import crc32
 
 from research.engine.records import Skipped
 from research.engine.text.tokens import term_set
@@ -62,3 +71,72 @@ class Corpus:
 
     def add(self, findings: Iterable[str]) -> None:
         self.words |= term_set(" ".join(findings))
+
+
+RUN = 5
+COPIED = 0.7
+SHORTEST = 30
+LONGEST = 5000
+REMEMBERED = 64
+"""Pages: a page is compared in its round's reading and again when it is merged."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass
+class NearDuplicates:
+    """The pages of a run in canonical order, each with the key that it counts under.
+
+    From `copied_share` of its runs of words on, a page counts as a copy.
+    """
+
+    copied_share: float = COPIED
+    _keys: dict[str, str] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _holders: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, sha256: str, text: str, independence_key: str) -> None:
+        """Note a page's text; what was noted before stays as it is."""
+        if sha256 in self._keys:
+            return
+        runs = text_shingles(text)
+        original = self._find_original(runs)
+        self._keys[sha256] = self._keys[original] if original else independence_key
+        self._sizes[sha256] = len(runs)
+        for run in runs:
+            self._holders[run].append(sha256)
+
+    def key(self, sha256: str, independence_key: str) -> str:
+        """Return the key that a page counts under: its own, or that of the page that it copies."""
+        return self._keys.setdefault(sha256, independence_key)
+
+    def _find_original(self, runs: frozenset[int]) -> str | None:
+        """Return the earliest page that these runs were copied from, or that was copied
+        into them.
+        """
+        if len(runs) < SHORTEST:
+            return None
+        shared = Counter(page for run in runs for page in self._holders.get(run, ()))
+        return next(
+            (
+                page
+                for page, size in self._sizes.items()
+                if size >= SHORTEST and shared[page] >= self.copied_share * min(size, len(runs))
+            ),
+            None,
+        )
+
+
+@lru_cache(REMEMBERED)
+def text_shingles(text: str) -> frozenset[int]:
+    """Checksums of every run of `RUN` words among the first `LONGEST`, case folded."""
+    words = [match.group().lower() for match in islice(_WORD.finditer(text), LONGEST)]
+    return frozenset(
+        crc32(" ".join(words[at : at + RUN]).encode()) for at in range(len(words) - RUN + 1)
+    )
+
+
+def near_copies(one: str, other: str, copied_share: float = COPIED) -> bool:
+    """Return whether one of two pages is a near-copy of the other."""
+    runs, others = text_shingles(one), text_shingles(other)
+    shorter = min(len(runs), len(others))
+    return one == other or (shorter >= SHORTEST and len(runs & others) >= copied_share * shorter)

@@ -159,6 +159,11 @@ def is_stop_word(word: str) -> bool:
     return word.lower() in STOP_WORDS
 
 
+def question_joints(text: str) -> list[int]:
+    """Return where further questions begin in a sentence: before ", and which" or "? How"."""
+    return [found.start() for found in _JOINT.finditer(text)]
+
+
 def split_clauses(question: str) -> list[str]:
     """Return the two or three questions that are asked at once, or []."""
     parts = [part for part in _JOINT.split(question) if term_set(part) and words_in(part) > 3]

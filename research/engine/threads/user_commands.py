@@ -38,7 +38,10 @@ class CommandOutcome:
 
 
 async def take_commands(run: Run, place: str) -> CommandOutcome:
-    """Execute the commands received up to this place; a pause parks the run. Raises `Parked`."""
+    """Execute the commands received up to this place; a pause parks the run.
+
+    Raises `ParkedError`.
+    """
     kinds = TAKEN_BY_A_TREE if run.is_fixed else TAKEN
     taken = await run.journal.commands(place, kinds)
     news = _obey_all(run, taken)
@@ -53,7 +56,7 @@ async def take_commands(run: Run, place: str) -> CommandOutcome:
 
 async def ask_person(run: Run, place: str, question: str) -> CommandOutcome:
     """Wait, paused, for the answer to a question, and for other commands; continuing means another
-    round. Raises `Parked`.
+    round. Raises `ParkedError`.
     """
     woken = await _pause_run(run, place, question)
     beside = await run.journal.commands(f"{place}/resumed", TAKEN - {"pause"})

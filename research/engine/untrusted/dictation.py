@@ -15,17 +15,20 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.folding import folded
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.order_forms import is_about_orders
-from research.engine.untrusted.order_words import dictation_words
+from research.engine.untrusted.order_words import dictation_words, telling_kinds
 
 AROUND = 2
 """Kinds of words around dictated content from which a sentence dictates it."""
 OPENING = 3
 """Kinds of words with which a sentence opens a block that dictates."""
+WITH_SPEECH = frozenset({"hearer", "speaker", "test", "label"})
+"""Kinds of words of which one, beside speech, makes a question one about what people say."""
 _QUOTED = re.compile(
     r"“[^“”]{4,400}(?:”|$)|«[^«»]{4,400}(?:»|$)|„[^„“”]{4,400}(?:[“”]|$)|「[^「」]{3,400}(?:」|$)"
     r"|『[^』]{3,400}(?:』|$)|(?<!\w)\"[^\"]{4,400}(?:\"|$)"
@@ -80,10 +83,13 @@ def _kinds(plain: str) -> list[Set[str]]:
     return [words.by_kind.keys() for words in dictation_words(plain).values()]
 
 
-def asks_for_wording(question: str) -> bool:
+def asks_for_wording(question: str, form: Form = NEWEST) -> bool:
     """Return whether a question is about rules, texts or orders, so that a page that dictates may
-    answer it.
+    answer it; since `Form.EMBEDDED` also if it is about what people say, answer or put on signs.
     """
+    told = set(telling_kinds(question)) if form >= Form.EMBEDDED else set()
+    if "speech" in told and told & WITH_SPEECH:
+        return True
     found = _kinds(folded(question))
     is_on_texts = any({"norm", "text"} & kinds or len(kinds) >= AROUND for kinds in found)
     return is_on_texts or is_about_orders(question)

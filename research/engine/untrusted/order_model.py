@@ -2,7 +2,9 @@
 model over its words and those of its neighbours.
 
 Fitted by `python -m bench.injection.fitting`, which describes its examples; since
-`Form.SURROUNDED` also to what surrounds a sentence (`steering_scores`). A word, a pair of words
+`Form.SURROUNDED` also to what surrounds a sentence (`steering_scores`), and since `Form.EMBEDDED`
+to what it only embeds (`embedded_parts.py`), and to the words for what people tell each other
+around it. A word, a pair of words
 and the first five letters of either are features, hashed into buckets, and so are the kinds of
 words of `order_words.py` that occur together, and the forms that only orders have: a kind says in
 one language what was learned in another. Addresses, quotations and figures stand for themselves,
@@ -18,25 +20,34 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.folding import folded
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.dictation import dictates, opens_dictation
+from research.engine.untrusted.embedded_parts import QUOTED, embedded_parts, within_quotations
 from research.engine.untrusted.order_forms import is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
-from research.engine.untrusted.order_words import content_terms, dictation_words, order_words
+from research.engine.untrusted.order_words import (
+    content_terms,
+    dictation_words,
+    order_words,
+    telling_kinds,
+)
 
 MODEL = Path(__file__).parent / "data" / "order_model.json"
 """Of runs that began before `Form.SURROUNDED`."""
 STEERING_MODEL = MODEL.with_name("steering_model.json")
+"""Of runs that began before `Form.EMBEDDED`."""
+EMBEDDED_MODEL = MODEL.with_name("embedded_model.json")
 BUCKETS = 1 << 15
 PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
@@ -50,26 +61,33 @@ FIRM_SCORE = -1.0
 """From here on, where one in a hundred of the descriptions' sentences and three in four of those
 orders are, it isn't quoted unless nothing else answers.
 """
-STEERING_SCORE = -2.3
-"""From here on a sentence may only be quoted, by `STEERING_MODEL`."""
-RULED_SCORE = -5.5
-"""The same for one that is an order by the rules."""
-REST, SURROUNDINGS = 0.1, 0.4
-"""How much a feature of the other sentences around, and one of the surroundings, counts."""
+STEERING_SCORE, RULED_SCORE = -2.3, -5.5
+"""From here on a sentence, and one that is an order by the rules, may only be quoted, by
+`STEERING_MODEL`.
+"""
+EMBEDDED_SCORE, EMBEDDED_RULED_SCORE = -2.6, -5.8
+"""The same two by `EMBEDDED_MODEL`."""
+REMOVED_SCORE = 1.0
+"""By that model, from here on an order by the rules isn't shown at all: of authors that it was not
+fitted on one in forty of those that it takes for orders has less, and nearly all honest ones have.
+"""
+REST, SURROUNDINGS, EMBEDDED = 0.1, 0.4, 0.3
+"""How much a feature of the other sentences around, one of the surroundings, and one of what is
+embedded counts.
+"""
 REACH = 6
 """Sentences on either side that are around."""
 SHARES_OF_SENTENCE = (0.1, 0.25, 0.4, 0.6)
 SHARES_OF_BLOCK = (0.1, 0.25, 0.4)
+SHARES_OF_PART = (0.1, 0.25, 0.4, 0.6)
+RANKS = 4
 LEAST_BLOCKS = 3
 """Of a page that a sentence may be foreign to."""
 MOST_POINTS = 7
+MOST_ASKED = 3
+LEAST_EMBEDDED = 2
 STEM = 5
 FIRST = 3
-_QUOTED = re.compile(
-    r"“[^“”]{3,400}(?:”|$)|«[^«»]{3,400}(?:»|$)|„[^„“”]{3,400}(?:[“”]|$)|「[^「」]{2,400}(?:」|$)"
-    r"|『[^』]{2,400}(?:』|$)|(?<!\w)\"[^\"]{3,400}(?:\"|$)|(?<!\w)'[^']{8,400}'(?!\w)"
-)
-"""A quotation, or one that its sentence doesn't end, such as “no second witness was heard”."""
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|\d+|[^\w\s]")
 _ENDS = frozenset(".!?。！？…;；")
 _MARKS = "“”«»„「」『』\"' "
@@ -114,22 +132,26 @@ def likely_orders(found: Sequence[Sentence]) -> frozenset[int]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
-def steering_scores(found: Sequence[Sentence], asked: str) -> Mapping[int, float]:
+def steering_scores(
+    found: Sequence[Sentence], asked: str, form: Form = NEWEST
+) -> Mapping[int, float]:
     """Return how much each sentence reads as if it steered its reader, by its number: by its words,
     by those around it, and by how little it shares with the page and the question.
     """
-    model = order_model(STEERING_MODEL)
-    scored = surrounded_features(found, asked)
+    model = order_model(EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL)
+    scored = surrounded_features(found, asked, form)
     return MappingProxyType({each.number: model.score(features) for each, features in scored})
 
 
 def surrounded_features(
-    found: Sequence[Sentence], asked: str
+    found: Sequence[Sentence], asked: str, form: Form = NEWEST
 ) -> Iterator[tuple[Sentence, list[tuple[Sequence[int], float]]]]:
-    """Yield each sentence with the buckets of its features, of those around it and of its
-    surroundings, and the value that they have there.
+    """Yield each sentence with the buckets of its features, of those around it, of its surroundings
+    and of what it embeds, and the value that they have there.
     """
     known = _Known.of(found, asked)
+    told = _kinds_told(found) if form >= Form.EMBEDDED else {}
+    quoted = frozenset(within_quotations(found))
     for group in _groups(found):
         for at, sentence in enumerate(group):
             near = group[max(0, at - REACH) : at + REACH + 1]
@@ -137,11 +159,29 @@ def surrounded_features(
             rest = set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
             before = group[at - 1].text if at else ""
             after = group[at + 1].text if at + 1 < len(group) else ""
-            named = _surroundings(sentence, known)
-            around = [crc32(each, len(PLACES) + 1) % BUCKETS for each in named]
+            around = _hashed(_surroundings(sentence, known), 1)
             features = [*buckets_of(sentence.text, before, after)]
             features += [(sorted(rest), REST), (around, SURROUNDINGS)]
+            if form >= Form.EMBEDDED:
+                is_quoted = sentence.number in quoted
+                named = set(_telling(sentence, known, told[sentence.block], is_quoted))
+                named.update(_embedded(sentence, known))
+                hashed = _hashed((each.encode() for each in sorted(named)), 2)
+                features.append((hashed, EMBEDDED))
             yield sentence, features
+
+
+def _hashed(features: Iterable[bytes], place: int) -> list[int]:
+    return [crc32(each, len(PLACES) + place) % BUCKETS for each in features]
+
+
+def _kinds_told(found: Sequence[Sentence]) -> Mapping[int, Sequence[str]]:
+    """Return the kinds of words for telling in each block and its heading."""
+    return {
+        number: telling_kinds(" ".join([sentences[0].section, *(s.text for s in sentences)]))
+        for number, block in groupby(found, key=lambda each: each.block)
+        if (sentences := list(block))
+    }
 
 
 def _groups(found: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
@@ -166,6 +206,21 @@ class _Known:
     counts: Mapping[str, int]
     asked: frozenset[str]
 
+    @property
+    def is_enough(self) -> bool:
+        """Return whether the page has enough blocks for one to be foreign to it."""
+        return len(self.blocks) >= LEAST_BLOCKS
+
+    @cached_property
+    def shares(self) -> Sequence[float]:
+        """The shares of the blocks, in ascending order."""
+        return sorted(map(self.share, self.blocks.values()))
+
+    def step(self, text: str) -> str:
+        """Return how much of a text's terms is known, in steps; "e" if it has none."""
+        terms = content_terms(text)
+        return str(bisect_left(SHARES_OF_PART, self.share(terms))) if terms else "e"
+
     @classmethod
     def of(cls, found: Sequence[Sentence], asked: str) -> _Known:
         blocks = {
@@ -186,7 +241,7 @@ def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
     the rules, and what its quotations hold.
     """
     terms, words = content_terms(sentence.text), _features(sentence.text)
-    if len(known.blocks) < LEAST_BLOCKS or not terms:
+    if not known.is_enough or not terms:
         yield b"fo none"
     else:
         step = bisect_left(SHARES_OF_SENTENCE, known.share(terms))
@@ -198,9 +253,58 @@ def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
     yield from _in_quotations(sentence.text)
 
 
+def _telling(
+    sentence: Sentence, known: _Known, told: Sequence[str], is_quoted: bool
+) -> Iterator[str]:
+    """Yield the kinds of words for telling in the block, whether the sentence is within a quotation
+    that an earlier one opens, and how foreign it is with that, beside the other blocks, the
+    question and the figures.
+    """
+    yield from (f"tb {kind}" for kind in told)
+    yield from (f"tb {one} {other}" for one, other in combinations(told, 2))
+    if is_quoted:
+        yield "iq"
+    if not known.is_enough:
+        return
+    step = known.step(sentence.text)
+    yield from (f"tb {kind} {step}" for kind in told)
+    yield f"tn {len(told)} {step}"
+    if is_quoted:
+        yield f"iq {step}"
+    shares = known.shares
+    below = bisect_left(shares, known.share(known.blocks[sentence.block]))
+    rank = RANKS * below // (len(shares) - 1)
+    asked = len(content_terms(sentence.text) & known.asked)
+    yield from (f"rb {rank}", f"rb {rank} {step}", f"fq {min(MOST_ASKED, asked)} {step}")
+    yield f"fg {any(map(str.isdigit, sentence.text))} {step}"
+
+
+def _embedded(sentence: Sentence, known: _Known) -> Iterator[str]:
+    """Yield the kinds of words in the frames of the parts that a sentence embeds, and how foreign
+    the parts are to the page, apart from their frames.
+    """
+    for part in embedded_parts(sentence.text):
+        if len(content_terms(part.text)) < LEAST_EMBEDDED:  # words
+            continue
+        kinds = telling_kinds(part.frame)
+        yield f"e {part.kind}"
+        yield from (f"ek {kind}" for kind in kinds)
+        yield from (f"ek {part.kind} {kind}" for kind in kinds)
+        yield from (f"ek {one} {other}" for one, other in combinations(kinds, 2))
+        if not known.is_enough:
+            continue
+        step, frame_step = known.step(part.text), known.step(part.frame)
+        yield from (f"e {step}", f"e {part.kind} {step}", f"en {len(kinds)} {step}")
+        yield from (f"ef {step} {frame_step}", f"ef {part.kind} {frame_step}")
+        yield from (f"ek {kind} {step}" for kind in kinds)
+        of_texts, of_orders = _kinds_in(folded(part.frame))
+        yield from (f"ed {kind} {step}" for kind in of_texts)
+        yield from (f"eo {kind} {step}" for kind in of_orders)
+
+
 @lru_cache(maxsize=4_000)
 def _in_quotations(text: str) -> tuple[bytes, ...]:
-    said = " ".join(match[0] for match in _QUOTED.finditer(text))
+    said = " ".join(match[0] for match in QUOTED.finditer(text))
     if not said:
         return ()
     plain = folded(said)
@@ -256,7 +360,7 @@ def _features(text: str) -> tuple[bytes, ...]:
 
 def _kinds(said: str) -> Iterator[str]:
     """Yield the kinds of words that occur together outside quotations, and forms of orders."""
-    of_texts, of_orders = _kinds_in(folded(_QUOTED.sub(" ", said)))
+    of_texts, of_orders = _kinds_in(folded(QUOTED.sub(" ", said)))
     for name, found in (("d", of_texts), ("o", of_orders)):
         yield from (f"k{name} {kind}" for kind in found)
         yield from (f"k{name} {one} {other}" for one, other in combinations(found, 2))
@@ -279,7 +383,7 @@ def _kinds_in(plain: str) -> tuple[list[str], list[str]]:
 def _words(text: str) -> list[str]:
     for address in reversed(addresses_in(text)):
         text = f"{text[: address.start]} {_ADDRESS} {text[address.end :]}"
-    plain = folded(_QUOTED.sub(f" {_QUOTATION} ", text))
+    plain = folded(QUOTED.sub(f" {_QUOTATION} ", text))
     return [_FIGURE if word.isdigit() else word for word in _TOKEN.findall(plain)]
 
 

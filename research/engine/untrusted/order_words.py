@@ -83,6 +83,15 @@ def dictation_words(text: str) -> MappingProxyType[str, OrderWords]:
     return _words(text, _listed("dictation_words.toml"))
 
 
+@lru_cache(maxsize=8_000)
+def telling_kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds of words for what people tell each other in a text, of the language that has
+    most.
+    """
+    found = _words(folded(text), _listed("telling_words.toml")).values()
+    return max((tuple(sorted(words.by_kind)) for words in found), key=len, default=())
+
+
 def _words(text: str, listed: Mapping[str, Sequence[_Listed]]) -> MappingProxyType[str, OrderWords]:
     by_kind: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     starts: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))

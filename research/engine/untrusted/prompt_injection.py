@@ -28,6 +28,10 @@ from research.engine.text.sentences import (
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_model import (
+    EMBEDDED_RULED_SCORE,
+    EMBEDDED_SCORE,
+    LEAST_BLOCKS,
+    REMOVED_SCORE,
     RULED_SCORE,
     STEERING_SCORE,
     likely_orders,
@@ -142,15 +146,20 @@ def removed_orders(
 ) -> frozenset[int]:
     """Return the numbers of the sentences that a run of this form doesn't show at all.
 
-    Since `Form.FITTED` these are the orders by the rules and by the fitted model; none if the
-    question is about orders.
+    Since `Form.FITTED` these are the orders by the rules and by the fitted model, since
+    `Form.EMBEDDED` firmly by the model; none if the question is about orders.
     """
     if form is None or form < Form.FITTED:
         return find_orders(found, asked)
     if is_about_orders(asked):
         return frozenset()
-    told = set(_single_orders(found, asked))
-    return modelled_orders(found, asked, form) & told if told else frozenset()
+    told = frozenset(_single_orders(found, asked))
+    if not told or form < Form.EMBEDDED:
+        return modelled_orders(found, asked, form) & told if told else told
+    scores = steering_scores(found, asked, form)
+    is_short = len({sentence.block for sentence in found}) < LEAST_BLOCKS
+    least = EMBEDDED_SCORE if is_short else REMOVED_SCORE
+    return frozenset(number for number in told if scores[number] >= least)
 
 
 def only_quoted(
@@ -163,15 +172,16 @@ def only_quoted(
         return find_dictated(found, asked)
     told = modelled_orders(found, asked, form)
     if form >= Form.SURROUNDED:
-        told |= ruled_orders(found, asked)
+        told |= ruled_orders(found, asked, form)
     return told - removed_orders(found, asked, form)
 
 
-def ruled_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
+def ruled_orders(found: Sequence[Sentence], asked: str = "", form: Form = NEWEST) -> frozenset[int]:
     """Return the numbers of the sentences that are orders by the rules, and may be by the model."""
     told = set(_single_orders(found, asked))
-    scores = steering_scores(found, asked) if told else {}
-    return frozenset(number for number in told if scores[number] >= RULED_SCORE)
+    scores = steering_scores(found, asked, form) if told else {}
+    least = _least_score(form, is_ruled=True)
+    return frozenset(number for number in told if scores[number] >= least)
 
 
 def modelled_orders(found: Sequence[Sentence], asked: str, form: Form) -> frozenset[int]:
@@ -180,8 +190,17 @@ def modelled_orders(found: Sequence[Sentence], asked: str, form: Form) -> frozen
     """
     if form < Form.SURROUNDED:
         return likely_orders(found)
-    scores = steering_scores(found, asked)
-    return frozenset(number for number, score in scores.items() if score >= STEERING_SCORE)
+    scores, least = steering_scores(found, asked, form), _least_score(form)
+    return frozenset(number for number, score in scores.items() if score >= least)
+
+
+def _least_score(form: Form, *, is_ruled: bool = False) -> float:
+    """Return the score from which on a sentence may only be quoted in a run of this form;
+    `is_ruled` of one that is an order by the rules.
+    """
+    if form >= Form.EMBEDDED:
+        return EMBEDDED_RULED_SCORE if is_ruled else EMBEDDED_SCORE
+    return RULED_SCORE if is_ruled else STEERING_SCORE
 
 
 def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:

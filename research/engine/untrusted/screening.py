@@ -2,6 +2,7 @@
 
 They reach prompts and reports like sentences, so they pass the same filter. A title with
 instructions or an address, or one that says what its page doesn't, is replaced by the page's host.
+So is a site name that is no name, and a title loses the end that its page doesn't know.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from research.engine.text.sentences import split_sentences, take_apart
 from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
+from research.engine.untrusted.embedded_parts import BRACKETS, without_foreign_end
 from research.engine.untrusted.order_words import content_terms
 from research.engine.untrusted.prompt_injection import (
     find_orders,
@@ -30,26 +32,57 @@ from research.engine.untrusted.prompt_injection import (
 
 LONGEST_LABEL = 300
 LEAST_TITLE_TERMS = 4
+MOST_NAME_WORDS, MOST_NAME_LETTERS = 4, 12
+"""Of a site name that its host doesn't have: words, and letters of a script without spaces."""
+LEAST_SHARED = 4
+"""Letters of a word of a site name by which it belongs to a host."""
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
 """Such as "2026-03-01"."""
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def screened_page(page: Page, asked: str, form: Form = NEWEST) -> Page:
     """Return the page with a title, site and date that may be shown; its text is as it was.
 
-    Since `Form.QUOTED` what a title or name dictates is cut.
+    Since `Form.QUOTED` what a title or name dictates is cut, since `Form.EMBEDDED` the end of a
+    title that is foreign to its page, and a site name that is no name.
     """
     wall, around = AddressWall(asked, [page], form), page.text
     title = page.title if names_page(page.title, page, asked) else ""
     site = "" if is_foreign(page.site, around, asked) else page.site
     if form >= Form.QUOTED:
         title, site = without_dictated(title), without_dictated(site)
+    if form >= Form.EMBEDDED:
+        site = site_name(site, page.domain)
+        title = without_foreign_end(title, f"{_said_below(title, around)} {site}", asked)
     return replace(
         page,
         title=_label(title, asked, wall),
         site=_label(site, asked, wall),
         published=_date(page.published),
     )
+
+
+def _said_below(title: str, text: str) -> str:
+    """Return what a page says beside its title."""
+    return " ".join(each.text for each in split_sentences(text) if each.text != title)
+
+
+def site_name(site: str, host: str) -> str:
+    """Return a site name without brackets; "" if it is too long for a name and has no word, and not
+    the initials, of its host.
+    """
+    name = normalise_space(BRACKETS.sub(" ", site))
+    words = _WORD.findall(name.casefold())
+    is_short = len(words) <= MOST_NAME_WORDS and len(_UNSPACED.findall(name)) <= MOST_NAME_LETTERS
+    if is_short:
+        return name
+    plain = host.casefold()
+    initials = "".join(word[0] for word in _WORD.findall(name) if word[0].isupper()).casefold()
+    is_of_host = len(initials) > 1 and initials in plain
+    is_of_host |= any(len(word) >= LEAST_SHARED and word in plain for word in words)
+    return name if is_of_host and len(words) <= 2 * MOST_NAME_WORDS else ""
 
 
 def names_page(title: str, page: Page, asked: str) -> bool:
@@ -60,7 +93,7 @@ def names_page(title: str, page: Page, asked: str) -> bool:
     named = sum(map(str.isalpha, terms))
     if named < LEAST_TITLE_TERMS or 2 * named < len(terms):
         return True  # however little of it the page says
-    said = " ".join(each.text for each in split_sentences(page.text) if each.text != title)
+    said = _said_below(title, page.text)
     unknown = {term for term in terms - content_terms(f"{asked} {said}") if term.isalpha()}
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 

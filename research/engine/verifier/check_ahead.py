@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import usable_evidence
-from research.engine.llm_tasks.prompting.ask import TaskFailed, ask_model, request_for
+from research.engine.llm_tasks.prompting.ask import TaskFailedError, ask_model, request_for
 from research.engine.llm_tasks.prompting.fit_to_context import fit_uncut
 from research.engine.llm_tasks.verify import VERIFY, task_of, verdicts_by_pair, verify_context
 from research.engine.ports import ModelRequest
@@ -99,7 +99,7 @@ async def take_check(run: Run) -> ClaimVerdicts | None:
     context = verify_context(asked.pairs, task)
     try:
         answer = await ask_model(run.journal, attempts, pending.place, task, context)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(VERIFY.name, failed.cause)
         return None
     verdicts = verdicts_by_pair(answer, len(asked.pairs), len(asked.pairs))

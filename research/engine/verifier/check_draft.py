@@ -2,28 +2,29 @@
 
 The verifier is believed only if it is qualified and does as well on this call's canaries as it did
 then. What it does not carry, and all that it was asked about if it is not believed, becomes a
-quotation. So does a statement that nearly has its quote's words: what sets the two apart is easily
-overlooked, by both looks alike, and the quotation says as much. The verifier is asked about it all
-the same, for canaries are quotes with a word changed and would stand out among freely worded
-statements. Nothing of this is known to the assessments of the rounds.
+quotation. So does a statement that nearly has its quote's words, unless the verifier hardly missed
+anything when it was qualified: what sets the two apart is easily overlooked, by both looks alike,
+and the quotation says as much. The verifier is asked about it all the same, for canaries are quotes
+with a word changed and would stand out among freely worded statements. Nothing of this is known to
+the assessments of the rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.prompting.ask import TaskFailed
+from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
 from research.engine.report.draft import Draft, Statement, check_statements
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check
-from research.engine.verifier.known_verifier import qualification_of
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
-from research.engine.verifier.qualification import is_qualified
+from research.engine.verifier.qualification import is_qualified, qualification_of
 from research.engine.verifier.quote_instead import quote_instead
 
 
@@ -47,14 +48,11 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
     checks = await run_in_thread(check_statements, stated, run.ledger)
     undecided = [each for each, check in checks.items() if check.outcome == "undecided"]
     refused = [each for each, check in checks.items() if check.outcome == "refused"]
-    may_carry = frozenset(undecided)
-    if run.form >= Form.PROVEN:
-        may_carry = frozenset(each for each in undecided if not checks[each].is_near)
-    if not may_carry:
+    if not _may_carry(run, checks):
         await drop_check(run)
         return Verified(quote_instead(draft, [*refused, *undecided], run.ledger))
     judged = await _judge(run, undecided)
-    carried = judged.carried & may_carry
+    carried = judged.carried & _may_carry(run, checks)
     faulty = [*refused, *(each for each in undecided if each not in judged.carried)]
     near = judged.carried - carried
     return Verified(
@@ -65,6 +63,26 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
         judged.found,
         judged.use,
     )
+
+
+def _may_carry(run: Run, checks: Mapping[Statement, ClaimCheck]) -> frozenset[Statement]:
+    """Return the undecided statements on which the verifier is believed, as far as it is known."""
+    sees_details = _sees_details(run)
+    return frozenset(
+        each
+        for each, check in checks.items()
+        if check.outcome == "undecided" and (sees_details or not check.is_near)
+    )
+
+
+def _sees_details(run: Run) -> bool:
+    """Return whether the verifier is believed on a word or phrase that sets a statement apart from
+    its quote.
+    """
+    if run.form < Form.PROVEN:
+        return True
+    known = run.qualification if run.form >= Form.CARRIED else None
+    return known is not None and known.missed <= run.config.verifier_most_missed_details
 
 
 async def _judge(run: Run, undecided: Sequence[Statement]) -> Judged:
@@ -98,7 +116,7 @@ async def _ask(run: Run, undecided: Sequence[Statement]) -> Judged:
     asked = await plant(run, undecided)
     try:
         verdicts = await ask_verdicts(run, f"{run.report_place}/verify", asked.pairs)
-    except TaskFailed as failed:
+    except TaskFailedError as failed:
         run.fell_back(VERIFY.name, failed.cause)
         return Judged("failed")
     return judge_verdicts(run, asked, verdicts, known)

@@ -16,6 +16,7 @@ from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
 from research.engine.run import Run
+from research.engine.text.dates import find_dates
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
@@ -98,18 +99,23 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
     second one if it has others.
     """
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
+    tells_dates = ledger.began >= Form.CARRIED and bool(find_dates(statement.text))
     for record_id in statement.evidence:
         sources = ledger.book.records[record_id].sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
         best, *others = nearest[:QUOTES_PER_RECORD]
         missing = said - term_set(best.quote)
         further = (source for source in others if missing & term_set(source.quote))
-        quotes |= dict.fromkeys(map(_cited, (best, *further)))
+        shown = (_cited(each, tells_dates) for each in (best, *further))
+        quotes |= dict.fromkeys(shown)
     return Pair(statement.text, tuple(quotes))
 
 
-def _cited(source: QuoteSource) -> CitedQuote:
+def _cited(source: QuoteSource, tells_date: bool = False) -> CitedQuote:
+    """Return the quote with its source, and if wanted with the date of its page."""
     named = _named(source.title, source.section, source.domain)
+    if tells_date and source.day:
+        named = f"{named}, {source.day}"
     return CitedQuote(" ".join(source.quote.split()), named)
 
 

@@ -2,6 +2,8 @@
 
 A verifier that misses a tenth of the false pairs is wrongly distrusted in .2 % of cases by the
 usual limit of 16 errors in 80; one that misses three tenths is believed in 3 %.
+
+A run knows its verifier by the stored qualification, frozen, or by one of its own.
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any, cast
 
+from research.engine.budget.meter import Spent
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.prompting.ask import TaskFailedError
+from research.engine.llm_tasks.verify import VERIFY, ask_verdicts_unfitted, prompt_version
 from research.engine.records import Qualification
-from research.engine.verifier.binomial import expected_rate, upper_tail
+from research.engine.run import Run
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair, qualification_pairs
 
 BATCH = 20
@@ -99,3 +106,99 @@ def shuffled_pairs() -> tuple[LabelledPair, ...]:
 
 def _digest(labelled: LabelledPair) -> bytes:
     return hashlib.sha256(labelled.pair.statement.encode()).digest()
+
+
+CONFIDENCE = 0.95
+_STEPS = 60
+
+
+def upper_tail(count: int, trials: int, rate: float) -> float:
+    """Return the probability of at least `count` events in `trials`, each with this rate."""
+    return sum(
+        comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(count, trials + 1)
+    )
+
+
+def least_proportion(count: int, trials: int, confidence: float = CONFIDENCE) -> float:
+    """Return the one-sided lower bound of a proportion by Clopper and Pearson (1934).
+
+    0 for no trials. The bound is the rate at which `count` or more events would have the
+    probability 1 - confidence; it is found by bisection.
+    """
+    if not count:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if upper_tail(count, trials, middle) < 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def expected_rate(count: int, trials: int) -> float:
+    """Return the rate to expect after `count` events in `trials`, by Laplace's rule."""
+    return (count + 1) / (trials + 2)
+
+
+NO_ROOM = "the model was not qualified as verifier: the budget has no room for it"
+
+
+async def know_verifier(run: Run) -> None:
+    """Freeze what is stored of the model as verifier, so that replays decide alike. Nothing is
+    verified in the first form.
+    """
+    if not run.has_model or not run.config.has_verifier:
+        return
+    if run.form < Form.VERIFIED:
+        run.rules = replace(run.rules, verifies_statements=False)
+        return
+    stored = run.question.verifier
+
+    async def read() -> dict[str, Any] | None:
+        return stored.as_dict() if stored else None
+
+    frozen: Mapping[str, Any] | None = await run.journal.decide_once("verifier", read)
+    run.qualification = Qualification(**frozen) if frozen else None
+
+
+async def qualification_of(run: Run) -> Qualification | None:
+    """Return how the model did on the labelled pairs, asking it now if that is unknown.
+
+    None where the budget has no room for that or the model gave no usable answer; it is not
+    tried twice in a run.
+    """
+    if run.qualification is None and not run.is_qualified_in_vain:
+        run.is_qualified_in_vain = True
+        run.qualification = await _qualify(run)
+        if run.qualification is not None:
+            run.is_qualified_in_vain = False
+            run.journal.emit(run.qualification)
+    return run.qualification
+
+
+async def _qualify(run: Run) -> Qualification | None:
+    if not has_room(run):
+        run.fell_back(VERIFY.name, NO_ROOM)
+        return None
+    run.report_action("Finding out how well the model checks statements")
+
+    async def ask_batch(number: int, pairs: Sequence[Pair]) -> Sequence[bool]:
+        place, attempts = f"verifier/{number}", run.config.max_model_attempts
+        return await ask_verdicts_unfitted(run.journal, attempts, place, pairs)
+
+    try:
+        return await qualify(ask_batch, prompt_version())
+    except TaskFailedError as failed:
+        run.fell_back(VERIFY.name, failed.cause)
+        return None
+
+
+def has_room(run: Run) -> bool:
+    """Return whether the budgets hold a qualification beside the report's share."""
+    calls, meter = BATCHES, run.journal.meter
+    for_prompt, for_answer = meter.rates.get("evaluator", (0.0, 0.0))
+    dollars = calls * (PROMPT_TOKENS * for_prompt + ANSWER_TOKENS * for_answer)
+    cost = Spent(calls=calls, tokens=calls * TOKENS_PER_CALL, dollars=dollars)
+    return meter.short_of(cost, meter.seconds, has_model=True) is None

@@ -6,13 +6,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.drafting import quote_statement as quotation
 from research.engine.report.draft import Draft, Statement
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
-    """Put the quotes that a statement cites in its place, each once in the short answer and once
-    in a section; a statement that cites nothing known goes.
+    """Put the shortest of the quotes that a statement cites in its place (all of them in runs of
+    earlier forms), each once in a section; a statement that cites nothing known goes, and one on
+    the question as a whole.
+
+    Since `Form.MERGED` a statement of the short answer that joins several findings goes as well
+    where there are sections: their main findings take its place.
     """
 
     def parts(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -23,9 +28,12 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
         return tuple(said)
 
     sections = [replace(each, statements=parts(each.statements)) for each in draft.sections]
+    opening = draft.short_answer
+    if ledger.began >= Form.MERGED and sections:
+        opening = tuple(s for s in opening if s not in replaced or len(s.evidence) == 1)
     return replace(
         draft,
-        short_answer=parts(draft.short_answer),
+        short_answer=parts(opening),
         sections=tuple(each for each in sections if each.statements),
         quoted_instead=draft.quoted_instead + len(set(replaced) & set(draft.statements)),
     )
@@ -36,5 +44,11 @@ def _instead(
 ) -> Iterable[Statement]:
     if given not in replaced:
         return [given]
-    records = ledger.book.records
-    return [quotation(records[record_id]) for record_id in given.evidence if record_id in records]
+    if given.is_verdict:
+        return []
+    known = ledger.book.records
+    records = [known[record_id] for record_id in given.evidence if record_id in known]
+    if ledger.began >= Form.LED:
+        records = sorted(records, key=lambda each: (each.is_dictated, len(each.claim)))[:1]
+    is_item = given.is_item and ledger.began >= Form.MERGED
+    return [replace(quotation(record), is_item=is_item) for record in records]

@@ -21,7 +21,7 @@ from bench.evaluation.cases import Case, DataError, read_cases, read_pages
 from bench.evaluation.results import Failed, Job, Outcome, Results, case_key, source_hash
 from bench.evaluation.run_questions import WorkerBroke, run_cases
 from bench.evaluation.summary import recall, summarise
-from research.engine.ports import ToolFailure
+from research.engine.ports import ToolFailedError
 from research.management.commands.research import BAD_USE, build_config
 from research.runtime.installation import of_the_environment
 
@@ -74,7 +74,7 @@ class Command(BaseCommand):
             asyncio.run(pool.index(library, self._indexed))
             job = Job(library, config, of_the_environment().model_settings)
             outcomes, failed = self._outcomes(cases, job)
-        except (DataError, ToolFailure) as unusable:
+        except (DataError, ToolFailedError) as unusable:
             raise CommandError(str(unusable), returncode=BAD_USE) from None
         except WorkerBroke as broke:
             raise CommandError(str(broke)) from None

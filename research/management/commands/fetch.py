@@ -33,12 +33,12 @@ class Command(BaseCommand):
 
 async def fetch_result(url: str) -> dict[str, Any]:
     """Return the page; if it could not be fetched, `refused` contains the reason (else null)."""
-    from research.engine.ports import FetchFailure
+    from research.engine.ports import FetchFailedError
     from research.runtime import tool_factory
 
     try:
         page = await tool_factory.web_fetch().fetch(url)
-    except FetchFailure as failure:
+    except FetchFailedError as failure:
         empty = dict.fromkeys(
             ("final_url", "status", "content_type", "title", "text", "sha256"), None
         )

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
-from research.engine.ports import ToolFailure
+from research.engine.ports import ToolFailedError
 from research.engine.records import Status, StopReason
 from research.runtime import installation
 from research.runtime.program import program_name
@@ -145,6 +145,6 @@ def command_line_sources(search: str | None, documents: list[str]) -> dict[str, 
         folders = [Path(folder) for folder in settings.DOCUMENTS]
     try:
         check_searches(names, folders)
-    except ToolFailure as unusable:
+    except ToolFailedError as unusable:
         raise CommandError(unusable.reason, returncode=BAD_USE) from None
     return {"search": names, "documents": [str(folder) for folder in folders]}

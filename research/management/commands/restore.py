@@ -24,8 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, path: Path, replace: bool, **options: Any) -> None:
-        from research.operations.backup import BackupError
-        from research.operations.restore import restore_backup
+        from research.operations.backup import BackupError, restore_backup
 
         migrate_database()
         try:

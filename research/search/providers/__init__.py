@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from research.engine.ports import SearchFailure
+from research.engine.ports import SearchFailedError
 from research.search.providers.base import Provider, ProviderSettings, Setting
 
 if TYPE_CHECKING:
@@ -92,16 +92,16 @@ def configured_providers(settings: ProviderSettings) -> list[str]:
 
 
 def require_provider(name: str, settings: ProviderSettings) -> Provider:
-    """Return a provider by name; raise `SearchFailure` if it is unknown or not configured."""
+    """Return a provider by name; raise `SearchFailedError` if it is unknown or not configured."""
     provider = PROVIDERS.get(name)
     if provider is None:
         known = ", ".join(PROVIDERS)
-        raise SearchFailure(
+        raise SearchFailedError(
             f"There is no search provider named {name}; known are: {known}.", permanent=True
         )
     if not provider.is_configured(settings):
         name = provider.needs.name if provider.needs else ""
-        raise SearchFailure(f"{provider.label} needs {name} to be set.", permanent=True)
+        raise SearchFailedError(f"{provider.label} needs {name} to be set.", permanent=True)
     return provider
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, TypeVar
 
-from research.engine.ports import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
+from research.engine.ports import Search, SearchFailedError, SearchHit, SearchKind, SearchRequest
 from research.limits.limiter import Shared, Store
 from research.setting import Setting as Setting
 
@@ -95,12 +95,12 @@ async def ask_by_site(
     """Return the results of a provider that accepts one `site:` per query, and notes on failures.
 
     Send one query per requested site, at most `MOST_SITES`, concurrently (fan-out). Raise the
-    first `SearchFailure` if all of them fail.
+    first `SearchFailedError` if all of them fail.
     """
     queries = with_sites(request.query, request.only_sites, request.never_sites)
     told = await asyncio.gather(*(_found_or_failed(ask, query) for query in queries))
-    found = [each for each in told if not isinstance(each, SearchFailure)]
-    failures = [each for each in told if isinstance(each, SearchFailure)]
+    found = [each for each in told if not isinstance(each, SearchFailedError)]
+    failures = [each for each in told if isinstance(each, SearchFailedError)]
     if not found:
         raise failures[0]
     notes = []
@@ -115,10 +115,10 @@ async def ask_by_site(
 
 async def _found_or_failed(
     ask: Callable[[str], Awaitable[Found]], query: str
-) -> Found | SearchFailure:
+) -> Found | SearchFailedError:
     try:
         return await ask(query)
-    except SearchFailure as failure:
+    except SearchFailedError as failure:
         return failure
 
 

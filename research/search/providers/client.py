@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from research.engine.ports import FetchFailure, SearchAnswer, SearchFailure
+from research.engine.ports import FetchFailedError, SearchAnswer, SearchFailedError
 from research.fetch.network import USER_AGENT
 from research.fetch.rate_limit import RateLimiter, retry_after_seconds
 from research.fetch.response import read_start
@@ -87,7 +87,10 @@ class ProviderClient:
     async def get(
         self, parameters: Mapping[str, Any], *, url: str = "", headers: Mapping[str, str] = {}
     ) -> bytes:
-        """Return the body of a 200 response, retrying if that can help; raise `SearchFailure`."""
+        """Return the body of a 200 response, retrying if that can help.
+
+        Raise `SearchFailedError`.
+        """
         # an empty mapping would remove the query of an address
         given = parameters or None
         return await self._request_with_retries("GET", url or self._url, headers, params=given)
@@ -97,7 +100,7 @@ class ProviderClient:
         return await self._request_with_retries("POST", self._url, headers, json=body)
 
     def read(self, model: type[Answer], body: bytes) -> Answer:
-        """Validate a response against `model`; raise `SearchFailure` if it doesn't match."""
+        """Validate a response against `model`; raise `SearchFailedError` if it doesn't match."""
         answer = parse_json_body(body)
         try:
             return model.model_validate(answer)
@@ -105,7 +108,10 @@ class ProviderClient:
             raise unreadable_answer(self.named, answer) from None
 
     def usable(self, model: type[Entry], entries: Sequence[Any]) -> list[Entry]:
-        """Return the valid entries; raise `SearchFailure` if there are some but none is valid."""
+        """Return the valid entries.
+
+        Raise `SearchFailedError` if there are some but none is valid.
+        """
         return usable_entries(self.named, model, entries)
 
     def hits(self, provider: str, model: type[Found], entries: Sequence[Any]) -> SearchAnswer:
@@ -121,7 +127,7 @@ class ProviderClient:
             wait = self.manners.backoff_seconds * 2 ** (attempt - 1)
             try:
                 reply = await self._ask(method, url, headers, **content)
-            except SearchFailure as failure:
+            except SearchFailedError as failure:
                 if last or failure.permanent:
                     raise
             else:
@@ -149,17 +155,17 @@ class ProviderClient:
                 body = await _body(response)
                 return Reply(response.status_code, body, retry_after_seconds(response))
         except (TimeoutError, httpx.TimeoutException):
-            raise SearchFailure("It did not answer in time.") from None
+            raise SearchFailedError("It did not answer in time.") from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
-            raise SearchFailure(
+            raise SearchFailedError(
                 f"{self.named.url_setting} is not the address of a server.", permanent=True
             ) from None
         except httpx.HTTPError:
-            raise SearchFailure("It did not answer.") from None
+            raise SearchFailedError("It did not answer.") from None
 
 
 def usable_entries(named: Named, model: type[Entry], entries: Sequence[Any]) -> list[Entry]:
-    """Return the valid entries; raise `SearchFailure` if there are some but none is valid."""
+    """Return the valid entries; raise `SearchFailedError` if there are some but none is valid."""
     found = parse_entries(model, entries)
     if entries and not found:
         raise unreadable_answer(named)
@@ -183,15 +189,15 @@ async def _body(response: httpx.Response) -> bytes:
     if response.status_code != 200:
         try:
             return await read_start(response, MOST_REFUSAL_BYTES)
-        except FetchFailure:
+        except FetchFailedError:
             return b""
     try:
         body = await read_start(response, MOST_BYTES + 1)
-    except FetchFailure:
-        raise SearchFailure("Its answer could not be decompressed.") from None
+    except FetchFailedError:
+        raise SearchFailedError("Its answer could not be decompressed.") from None
     if len(body) > MOST_BYTES:
         size = f"{MOST_BYTES / 1_000_000:g} MB"
-        raise SearchFailure(
+        raise SearchFailedError(
             f"Its answer has more than {size}, which no list of results has.", permanent=True
         )
     return body

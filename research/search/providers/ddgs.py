@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from pydantic import Field
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchHit, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchHit, SearchRequest
 from research.fetch.rate_limit import RateLimiter
 from research.limits.limiter import Shared
 from research.search.providers.base import (
@@ -106,7 +106,7 @@ class DdgsSearch:
             found = await asyncio.to_thread(_run_search, name, query, engines, options)
         entries = parse_entries(model, found)
         if found and not entries:
-            raise SearchFailure("The search engines' result pages could not be read.")
+            raise SearchFailedError("The search engines' result pages could not be read.")
         hits = [
             make_hit("ddgs", rank, each.url, each.title, each.snippet, each.published)
             for rank, each in enumerate(entries, start=1)
@@ -134,13 +134,13 @@ def _run_search(
             query, backend=engines, **options
         )
     except RatelimitException:
-        raise SearchFailure("The rate limit of the search engines is reached.") from None
+        raise SearchFailedError("The rate limit of the search engines is reached.") from None
     except TimeoutException:
-        raise SearchFailure("The search engines did not answer in time.") from None
+        raise SearchFailedError("The search engines did not answer in time.") from None
     except DDGSException as error:
         if str(error) == "No results found.":
             return []
-        raise SearchFailure("The search engines could not be reached or refused.") from None
+        raise SearchFailedError("The search engines could not be reached or refused.") from None
     return found
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin
 
 import httpx
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.providers.base import Provider, ProviderSettings, Setting
 from research.search.providers.client import ProviderClient, RetryPolicy
 from research.search.providers.entries import Result
@@ -70,7 +70,7 @@ class JsonSearch:
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
         if "{query}" not in self._url:
-            raise SearchFailure(NO_QUERY, permanent=True)
+            raise SearchFailedError(NO_QUERY, permanent=True)
         address = self._url.replace("{query}", quote(request.query, safe=""))
         address = address.replace("{limit}", str(request.limit))
         answer = parse_json_body(await self._asker.get({}, url=address, headers=self._headers))

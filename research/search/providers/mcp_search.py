@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.fetch.network import USER_AGENT
 from research.fetch.rate_limit import RateLimiter
 from research.search.providers.base import Provider, ProviderSettings, Setting
@@ -99,18 +99,21 @@ class McpSearch:
         self._pace = RateLimiter(manners.at_once, interval, manners.shared)
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the tool's results; raise `SearchFailure`, after retries where they can help."""
+        """Return the tool's results.
+
+        Raise `SearchFailedError`, after retries where they can help.
+        """
         for attempt in range(1, self._manners.tries + 1):
             try:
                 result = await self._ask(request.query)
                 break
-            except SearchFailure as failure:
+            except SearchFailedError as failure:
                 if failure.permanent or attempt == self._manners.tries:
                     raise
             await asyncio.sleep(self._manners.backoff_seconds * 2 ** (attempt - 1))
         results = value_at(_value_of(result), self._paths.results)
         if not isinstance(results, list):
-            raise SearchFailure(
+            raise SearchFailedError(
                 f"Its answer has no list of results at {RESULTS.name}={self._paths.results}.",
                 permanent=True,
             )
@@ -126,12 +129,12 @@ class McpSearch:
             ):
                 result = await client.call_tool(self._call.tool, {self._call.argument: query})
         except TimeoutError:
-            raise SearchFailure("It did not answer in time.") from None
+            raise SearchFailedError("It did not answer in time.") from None
         # The SDK raises groups of whatever its transport raises: none may end a run.
         except Exception as error:
             raise _failure_of(error, self._call.tool) from error
         if result.is_error:
-            raise SearchFailure(TOOL_FAILED)
+            raise SearchFailedError(TOOL_FAILED)
         return result
 
     def _entry(self, result: Any) -> dict[str, Any]:
@@ -153,21 +156,21 @@ def _value_of(result: CallToolResult) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _failure_of(error: Exception, tool: str) -> SearchFailure:
+def _failure_of(error: Exception, tool: str) -> SearchFailedError:
     """Translate what the SDK raised; nothing of the server's text is shown."""
     import httpx2
     from mcp import MCPError
 
     for each in _leaves(error):
-        if isinstance(each, SearchFailure):
+        if isinstance(each, SearchFailedError):
             return each
         if isinstance(each, MCPError):
-            return SearchFailure(f"It refused the call of {TOOL.name}={tool} ({each.code}).")
+            return SearchFailedError(f"It refused the call of {TOOL.name}={tool} ({each.code}).")
         if isinstance(each, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-            return SearchFailure(f"{URL.name} is not the address of a server.", permanent=True)
+            return SearchFailedError(f"{URL.name} is not the address of a server.", permanent=True)
         if isinstance(each, FileNotFoundError | PermissionError):
-            return SearchFailure(NOT_STARTED, permanent=True)
-    return SearchFailure("It did not answer.")
+            return SearchFailedError(NOT_STARTED, permanent=True)
+    return SearchFailedError("It did not answer.")
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
@@ -224,7 +227,7 @@ def client_of(command: str) -> OpenClient:
         try:
             program, *arguments = shlex.split(command)
         except ValueError:
-            raise SearchFailure(NO_COMMAND, permanent=True) from None
+            raise SearchFailedError(NO_COMMAND, permanent=True) from None
         server = StdioServerParameters(command=program, args=arguments)
         with open(os.devnull, "w") as unread:
             async with Client(stdio_client(server, errlog=unread)) as client:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from research.engine.ports import SearchFailure
+from research.engine.ports import SearchFailedError
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 _KEY_REFUSED = frozenset({401, 403})
@@ -33,12 +33,12 @@ class Named:
     key_codes: frozenset[str] = frozenset()
 
 
-def search_refusal(named: Named, status: int, body: bytes) -> SearchFailure:
+def search_refusal(named: Named, status: int, body: bytes) -> SearchFailedError:
     if status == 429:
-        return SearchFailure("It answered 429: its rate limit is reached.")
+        return SearchFailedError("It answered 429: its rate limit is reached.")
     if status in RETRIED:
-        return SearchFailure(f"It answered {status}: it has an internal error.")
-    return SearchFailure(_reason(named, status, body), permanent=True)
+        return SearchFailedError(f"It answered {status}: it has an internal error.")
+    return SearchFailedError(_reason(named, status, body), permanent=True)
 
 
 def _reason(named: Named, status: int, body: bytes) -> str:
@@ -75,11 +75,11 @@ def parse_json_body(body: bytes) -> Any:
         return None
 
 
-def unreadable_answer(named: Named, answer: Any = None) -> SearchFailure:
+def unreadable_answer(named: Named, answer: Any = None) -> SearchFailedError:
     """Return the failure for a 200 response that is an error or of an unknown format."""
     if isinstance(answer, dict) and _ERROR_FIELDS & answer.keys():
-        return SearchFailure("It answered with an error instead of results.")
-    return SearchFailure(
+        return SearchFailedError("It answered with an error instead of results.")
+    return SearchFailedError(
         f"Its answer could not be read: {named.url_setting} may not be its address.",
         permanent=True,
     )

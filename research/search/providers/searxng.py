@@ -61,7 +61,7 @@ class SearxngSearch:
         )
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the server's results in its order; raise `SearchFailure`."""
+        """Return the server's results in its order; raise `SearchFailedError`."""
         answers, failed = await ask_by_site(
             NAMED.label, request, lambda query: self._search_once(query, request)
         )

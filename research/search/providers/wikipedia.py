@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, Field
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.providers.base import Provider, ProviderSettings, Setting, make_hit
 from research.search.providers.client import ProviderClient, RetryPolicy
 from research.search.providers.entries import Markup, left_out
@@ -91,11 +91,11 @@ def _page_url(site: str, title: str) -> str:
     return f"{site}/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
 
 
-def _failure(code: str) -> SearchFailure:
+def _failure(code: str) -> SearchFailedError:
     if code in {"ratelimited", "maxlag"}:
-        return SearchFailure(f"It is too busy to answer ({code}).")
+        return SearchFailedError(f"It is too busy to answer ({code}).")
     shown = code if code.isidentifier() and len(code) < 40 else "unknown"
-    return SearchFailure(f"It did not understand the search ({shown}).", permanent=True)
+    return SearchFailedError(f"It did not understand the search ({shown}).", permanent=True)
 
 
 def _make_search(settings: ProviderSettings, client: httpx.AsyncClient) -> WikipediaSearch:

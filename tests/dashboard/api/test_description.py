@@ -56,6 +56,7 @@ of the server, and webhooks have addresses that may be requested.
 CONFIG = {
     "parameters": IDS,
     "phases": {"coverage": {"enabled": FUZZ}},
+    "analysis": {"constants": {"enabled": FUZZ}},  # reads the sources in each test process
     "operations": [
         {
             "include-name": WITH_RULES,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.forms.plan_form import PlanForm
+from dashboard.forms.run_forms import PlanForm
 
 LINES = ("A", "B", "C")
 PLAN = {"aspects": [{"text": line} for line in LINES]}

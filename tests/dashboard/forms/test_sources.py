@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
 
+from dashboard.contexts.evidence import describe_published
+from dashboard.words import format_day
 from research.models import NeverSite, Run, Source
 from research.models.base import key_digest
 from tests.dashboard.conftest import URL, add_evidence, add_report, make_later, make_run
@@ -33,9 +37,9 @@ def add_source(run: Run, url: str, status: str, **columns: object) -> None:
     Source.objects.create(run=run, url=url, url_key=key_digest(url), **told)
 
 
-def folds(client: Client, run: Run) -> list[Tag]:
-    page = client.get(f"/runs/{run.public_id}/sources/").content
-    return BeautifulSoup(page, "html.parser").select(".sources details")
+def folds(client: Client, run: Run, query: str = "") -> list[Tag]:
+    page = client.get(f"/runs/{run.public_id}/sources/{query}").content
+    return BeautifulSoup(page, "html.parser").select(".sources > details")
 
 
 def said(tag: Tag) -> str:
@@ -46,13 +50,65 @@ def said(tag: Tag) -> str:
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    assert "trees.test/oak.html academic published Mar 2024 · round 1 · 1 quote" in said(cited)
+    day = format_day(run.evidence.get().quotes.get().fetched_at)
+    told = f"academic published March 2024 · read {day} · round 1 · 1 quote"
+    assert f"trees.test/oak.html {told}" in said(cited)
     assert said(cited.select("blockquote")[0]) == "“An oak lives for about 600 years.”"
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
     assert "robots.txt refuses it" in said(failed)
     page = client.get(f"/runs/{run.public_id}/sources/").content
     assert b"1 more search result was not opened" in page
+
+
+def test_sources_of_one_site_or_kind_can_be_shown(client: Client, run: Run) -> None:
+    [read] = folds(client, run, "?site=elms.test")
+    assert "elms.test" in said(read) and read.has_attr("open")
+    [cited] = folds(client, run, "?kind=academic")
+    assert "trees.test/oak.html" in said(cited)
+    assert folds(client, run, "?kind=news") == []
+
+
+def test_kinds_and_sites_of_cited_pages_are_links_that_narrow_the_list(
+    client: Client, run: Run
+) -> None:
+    other = "https://elms.test/age.html"
+    add_source(run, other, "cited", kind="news")
+    report = run.reports.get()
+    report.citations += [{**report.citations[0], "marker": 2, "url": other}]
+    report.save()
+    page = client.get(f"/runs/{run.public_id}/sources/?kind=news").content
+    links = BeautifulSoup(page, "html.parser").select(".site-counts a")
+    assert [link["href"] for link in links] == [
+        "?kind=academic", "?", "?kind=news&site=trees.test", "?kind=news&site=elms.test",
+    ]  # fmt: skip
+    assert links[1].has_attr("aria-current")
+
+
+def test_sites_that_are_not_named_are_counted_and_folded(client: Client, run: Run) -> None:
+    report = run.reports.get()
+    others = [f"https://site{number}.test/" for number in range(8)]
+    for number, url in enumerate(others, 2):
+        add_source(run, url, "cited")
+        report.citations += [{**report.citations[0], "marker": number, "url": url}]
+    report.save()
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    [rest] = BeautifulSoup(page, "html.parser").select(".site-counts details")
+    assert said(rest.select("summary")[0]) == "+3" and not rest.has_attr("open")
+    chosen = rest.select("a")[-1]["href"]
+    page = client.get(f"/runs/{run.public_id}/sources/{chosen}").content
+    [rest] = BeautifulSoup(page, "html.parser").select(".site-counts details")
+    assert rest.has_attr("open")
+
+
+def test_a_date_after_the_page_was_read_is_not_called_its_publication() -> None:
+    read = datetime(2026, 11, 21, 23, tzinfo=UTC)
+    assert describe_published("2026-11-22", read) == "published 22 November 2026"
+    assert describe_published("2026-11", read) == "published November 2026"
+    late = describe_published("2027-03-05", read)
+    assert late == "gives 5 March 2027 as its date, after it was read"
+    assert describe_published("next spring", read) == "published next spring"
+    assert describe_published(None, read) == ""
 
 
 def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, run: Run) -> None:

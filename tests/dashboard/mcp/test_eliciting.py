@@ -72,7 +72,7 @@ def accept(**content: Any) -> ElicitResult:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """End a wait at once: no worker takes the stored command."""
-    monkeypatch.setattr("dashboard.mcp.tools.wait_for_run", _state_now)
+    monkeypatch.setattr("dashboard.mcp.server.wait_for_run", _state_now)
 
 
 async def _state_now(run: Run, seconds: float, report: Any) -> Any:

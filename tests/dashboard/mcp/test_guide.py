@@ -13,8 +13,7 @@ from django.contrib.auth.models import AbstractUser
 from mcp import Client
 
 from dashboard.api.auth import Caller
-from dashboard.mcp.server import build_server
-from dashboard.mcp.tools import LONGEST_WAIT_SECONDS
+from dashboard.mcp.server import LONGEST_WAIT_SECONDS, build_server
 from tests.dashboard.mcp.test_transports import serving
 from tests.support.installation import ROOT, Installation
 

@@ -15,8 +15,7 @@ from mcp import Client, MCPError
 
 from dashboard.api.auth import Caller
 from dashboard.command_line.local_documents import LocalDocuments
-from dashboard.mcp.server import build_server
-from dashboard.mcp.tools import LONGEST_WAIT_SECONDS
+from dashboard.mcp.server import LONGEST_WAIT_SECONDS, build_server
 from research.models import ApiToken, PageText, Run
 from research.runtime import tool_factory
 from research.services import api_tokens, runs

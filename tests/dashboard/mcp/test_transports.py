@@ -23,6 +23,7 @@ pytestmark = pytest.mark.subprocess
 pytest_plugins = ["tests.support.fixtures"]
 
 QUESTION = "How to make scrambled eggs?"
+MOST_WAITS = 20
 
 
 async def approve_by_form(context: Any, params: Any) -> ElicitResult:
@@ -45,11 +46,19 @@ async def research(client: Client, *, approves: bool = True) -> dict[str, Any]:
         assert not answer.is_error, answer.content
         return dict(answer.structured_content or {})
 
+    async def wait(status: str, **arguments: Any) -> dict[str, Any]:
+        """Call `wait` as often as a client must: each call ends after some time, done or not."""
+        for _ in range(MOST_WAITS):
+            state = await say("wait", run=run, **arguments)
+            if state["ended"] or state["status"] == status:
+                return state
+        raise AssertionError(f"The run never was {status}.")
+
     run = (await say("start_research", question=QUESTION, sources="samples"))["run"]
-    planned = await say("wait", run=run, ask_user=False)
+    planned = await wait("awaiting_approval", ask_user=False)
     if approves:
         await say("approve", run=run)
-    ended = await say("wait", run=run)
+    ended = await wait("completed")
     report = await say("read_report", run=run)
     cited = report["citations"][0]["evidence"][0]
     quote = await say("quote_in_context", run=run, evidence=cited)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import InvalidRequestError
 from dashboard.openai_api.housekeeping import answer_housekeeping, short_title, unwrap_question
 from dashboard.openai_api.request import Conversation, find_ready_answer, read_conversation
 from tests.dashboard.openai_api import client_prompts as prompts
@@ -142,7 +142,7 @@ def test_an_image_is_refused_only_in_the_question_itself(place: str) -> None:
     shown = {"role": "user", "content": [{"type": "text", "text": QUESTION}, image]}
     following = {"role": "user", "content": NEXT}
     if place == "last":
-        with pytest.raises(InvalidRequest, match="Only text"):
+        with pytest.raises(InvalidRequestError, match="Only text"):
             read_conversation([following, shown], "messages")
     else:
         read = read_conversation([shown, following], "messages")

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.models import StoredResponse
-from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
+from dashboard.openai_api.errors import InvalidRequestError, ResearchFailedError
 from dashboard.openai_api.reports import load_report
 from dashboard.openai_api.request import (
     Conversation,
@@ -52,7 +52,7 @@ def test_the_last_user_message_is_the_question() -> None:
         {"role": "user", "content": parts},
     ]
     assert read_conversation(messages, "input") == Conversation("And yews?", "How old do oaks get?")
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidRequestError):
         read_conversation([{"role": "system", "content": "Be brief."}], "input")
 
 
@@ -80,7 +80,7 @@ def test_tools_choose_what_is_searched() -> None:
     ],
 )
 def test_a_tool_that_cannot_be_used_is_named(tool: Any, param: str) -> None:
-    with pytest.raises(InvalidRequest) as refused:
+    with pytest.raises(InvalidRequestError) as refused:
         choose_searches([tool])
     assert refused.value.param == param
 
@@ -94,7 +94,7 @@ def test_a_choice_of_tools_that_are_searches_is_taken(choice: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["function", "mcp", "code_interpreter"])
 def test_a_tool_that_is_never_called_cannot_be_required(kind: str) -> None:
-    with pytest.raises(InvalidRequest) as refused:
+    with pytest.raises(InvalidRequestError) as refused:
         check_choice({"type": kind, "name": "weather"})
     assert refused.value.param == "tool_choice"
 
@@ -113,7 +113,7 @@ def test_what_the_research_refuses_is_named_as_in_the_request(
     admin: User, tool: dict[str, Any], param: str
 ) -> None:
     asked = ResponseRequest(model="plumbline-quick", input="How old do oaks get?", tools=[tool])
-    with pytest.raises(InvalidRequest) as refused:
+    with pytest.raises(InvalidRequestError) as refused:
         start_response(Caller(admin), asked, "responses-1")
     assert refused.value.param == param
     assert "ONLY_SITES" not in str(refused.value)
@@ -179,7 +179,7 @@ def test_only_markers_of_the_text_are_annotated(run: Run) -> None:
 
 @pytest.mark.parametrize(("status", "text"), [("failed", "Broken."), ("cancelled", "cancelled")])
 def test_a_run_without_a_report_is_an_error(admin: User, status: str, text: str) -> None:
-    with pytest.raises(ResearchFailed, match=text):
+    with pytest.raises(ResearchFailedError, match=text):
         load_report(make_run(admin, status, termination_text="Broken."))
 
 

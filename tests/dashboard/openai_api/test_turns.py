@@ -16,7 +16,7 @@ from django.test import AsyncClient, Client
 from dashboard.api.auth import Caller
 from dashboard.models import StoredResponse
 from dashboard.openai_api import responses
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import InvalidRequestError
 from dashboard.openai_api.response_objects import response_id
 from dashboard.openai_api.responses import ResponseRequest, start_response
 from research.engine.config import ResearchConfig
@@ -117,7 +117,7 @@ def test_a_turn_after_a_named_response_is_bound_likewise(
 def test_a_response_that_has_not_ended_cannot_be_followed(caller: Caller, asked: Run) -> None:
     StoredResponse.objects.create(run=asked)
     Run.objects.update(status="researching")
-    with pytest.raises(InvalidRequest) as refused:
+    with pytest.raises(InvalidRequestError) as refused:
         turn(caller, input=NEXT, previous_response_id=response_id(asked))
     assert refused.value.param == "previous_response_id"
 

@@ -17,7 +17,8 @@ ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, An
     [
         ([ANSWERED, ONE_SOURCE, AnswerStatus.PASSAGES], True, Trust.ANSWERED),
         ([ANSWERED, CLOSE], True, Trust.PARTLY),
-        ([ANSWERED, AnswerStatus.DISPUTED], True, Trust.PARTLY),
+        ([ANSWERED, AnswerStatus.DISPUTED], True, Trust.DISPUTED),
+        ([CLOSE, AnswerStatus.DISPUTED], True, Trust.PARTLY),
         ([CLOSE, AnswerStatus.NOT_FOUND], True, Trust.RELATED),
         ([AnswerStatus.OPEN, AnswerStatus.NOT_FOUND], True, Trust.NOT_ANSWERED),
         ([AnswerStatus.NOT_FOUND], False, Trust.NOTHING_FOUND),

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.budget.meter import REPORT_CALLS, BudgetSpent, Meter, estimate_tokens
+from research.engine.budget.meter import REPORT_CALLS, BudgetSpentError, Meter, estimate_tokens
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal, MemoryStore
 from research.engine.ports import ModelAnswer, ModelRequest, SearchRequest
@@ -32,7 +32,7 @@ async def all_of(*calls: Any) -> list[Any]:
 
 
 def spent(results: list[Any]) -> int:
-    return sum(isinstance(result, BudgetSpent) for result in results)
+    return sum(isinstance(result, BudgetSpentError) for result in results)
 
 
 # --- caps with many calls in flight ---------------------------------------------------------
@@ -91,7 +91,7 @@ async def test_model_calls_never_exceed_their_cap() -> None:
 def test_the_worst_case_is_reserved_and_settled_to_the_real_one() -> None:
     meter = Meter(ResearchConfig(max_tokens=4000, report_tokens=0))
     holds = [meter.reserve_model(asks()) for _ in range(3)]
-    with pytest.raises(BudgetSpent) as refused:
+    with pytest.raises(BudgetSpentError) as refused:
         meter.reserve_model(asks())
     assert refused.value.reason is StopReason.BUDGET_TOKENS
     for hold in holds:
@@ -103,17 +103,17 @@ def test_the_worst_case_is_reserved_and_settled_to_the_real_one() -> None:
 
 def test_the_report_s_share_is_held_back_from_all_other_tasks() -> None:
     meter = Meter(ResearchConfig(max_llm_calls=2, max_tokens=10**6))
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpentError):
         meter.reserve_model(asks("assess"))
     meter.reserve_model(asks("draft"))
     meter.reserve_model(asks("repair"))
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpentError):
         meter.reserve_model(asks("draft"))
 
 
 def test_tokens_for_the_report_are_held_back() -> None:
     meter = Meter(ResearchConfig(max_tokens=2500, report_tokens=2000))
-    with pytest.raises(BudgetSpent) as refused:
+    with pytest.raises(BudgetSpentError) as refused:
         meter.reserve_model(asks("read"))
     assert refused.value.reason is StopReason.BUDGET_TOKENS
     meter.reserve_model(asks("draft"))
@@ -152,7 +152,7 @@ def test_the_money_of_the_report_is_held_back_from_all_other_tasks() -> None:
         if fits:
             meter.reserve_model(asks())
         else:
-            with pytest.raises(BudgetSpent):
+            with pytest.raises(BudgetSpentError):
                 meter.reserve_model(asks())
             meter.reserve_model(asks("draft"))
 

@@ -256,3 +256,34 @@ def test_a_refusal_names_each_difference() -> None:
     claim, quote = "The pier was not lit in 1889.", "The pier was lit in 1887."
     check = claim_check.check_claim(claim, quote, "")
     assert check.reasons == ("number differs", "negation differs")
+
+
+@pytest.mark.parametrize(
+    "claim, dated, outcome",
+    [
+        ("In 2013 the rule was that 40 percent of the ground had to be checked.", "", "refused"),
+        (
+            "In 2013 the rule was that 40 percent of the ground had to be checked.",
+            "2012",
+            "refused",
+        ),
+        (
+            "In 2013 the rule was that 40 percent of the ground had to be checked.",
+            "2013-05-20",
+            "undecided",
+        ),
+        (
+            "In May 2013 the rule was that 40 percent of the ground had to be checked.",
+            "2013-05-20",
+            "undecided",
+        ),
+        (
+            "In 2013 the rule was that 60 percent of the ground had to be checked by hand.",
+            "2013-05-20",
+            "refused",
+        ),
+    ],
+)
+def test_the_date_of_the_page_may_date_what_it_says(claim: str, dated: str, outcome: str) -> None:
+    quote = "The rule is that 40 percent of the ground has to be checked by hand."
+    assert claim_check.check_claim(claim, quote, "", dated=dated).outcome == outcome

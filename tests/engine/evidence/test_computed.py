@@ -3,7 +3,7 @@
 import pytest
 
 from research.engine.evidence.claims.computed import compute
-from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.claims.operands import NotComputedError
 
 PIER = [
     ("E1", "In 1990 the pier had 120 lamps."),
@@ -74,7 +74,7 @@ def test_what_the_quotes_make_is_kept_with_its_formula(
 def test_what_the_quotes_do_not_make_is_refused(
     statement: str, operation: str, quotes: list[tuple[str, str]], reason: str
 ) -> None:
-    with pytest.raises(NotComputed, match=reason):
+    with pytest.raises(NotComputedError, match=reason):
         compute(statement, operation, quotes, "The pier")
 
 
@@ -83,5 +83,5 @@ def test_a_quote_with_several_figures_is_told_by_what_the_statement_counts() -> 
     quotes = [("E1", "It had 120 lamps and 40 doors."), ("E2", "It has 180 lamps and 20 doors.")]
     said = compute("It has 60 lamps more than before.", "difference", quotes, "")
     assert said.formula == "180 lamps (E2) − 120 lamps (E1) = 60 lamps"
-    with pytest.raises(NotComputed, match="exactly one comparable figure"):
+    with pytest.raises(NotComputedError, match="exactly one comparable figure"):
         compute("It has 60 more of them than before.", "difference", quotes, "")

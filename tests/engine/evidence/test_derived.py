@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.evidence.claims.derived import may_follow
+from research.engine.evidence.claims.proof import may_follow
 from research.engine.text.amounts import find_amounts
 
 FOLLOWS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.evidence.near_duplicates import NearDuplicates
+from research.engine.text.similarity import NearDuplicates
 
 SENTENCES = [
     f"The {name} lamp of pier {number} was lit by keeper {name}{number} when fog came over the bay."

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.evidence.contradictions import SAME_CLAIM
-from research.engine.evidence.store import EvidenceStore, Finding, confidence_of
+from research.engine.evidence.store import SAME_CLAIM, EvidenceStore, Finding, confidence_of
 from research.engine.ports import Page
 from research.engine.records import AspectState, Uncertainty
 from research.engine.text.similarity import jaccard

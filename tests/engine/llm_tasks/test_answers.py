@@ -14,7 +14,7 @@ from research.engine.llm_tasks.draft import DraftAnswer
 from research.engine.llm_tasks.prompting.ask import InvalidAnswerError, parse_answer
 from research.engine.llm_tasks.prompting.parse_json import without_thoughts
 from research.engine.llm_tasks.read import ReadAnswer
-from research.engine.llm_tasks.small.read import SmallRead
+from research.engine.llm_tasks.small_tasks import SmallRead
 
 FINDING = '{"claim": "It is old.", "sentences": [4], "sub_question": "A1"}'
 GOOD = f'{{"findings": [{FINDING}], "leads": []}}'

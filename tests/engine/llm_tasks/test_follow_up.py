@@ -13,7 +13,7 @@ from research.engine.llm_tasks.follow_up import (
 )
 from research.engine.llm_tasks.prompting.ask import PROMPTS, parse_answer
 from research.engine.offline.follow_up import Turn
-from research.engine.ports import ModelFailure
+from research.engine.ports import ModelFailedError
 from research.engine.run import Question, Run
 from tests.engine.llm_tasks.prompting.test_ask import Parrot, journal_of
 from tests.engine.scripted import TODAY
@@ -30,7 +30,7 @@ def run_of(model: Parrot | None, **knobs: Any) -> Run:
     return Run(Question(SAID, TODAY), journal.meter.config, journal)
 
 
-async def turned(*says: str | ModelFailure, said: str = SAID, **knobs: Any) -> tuple[Turn, Run]:
+async def turned(*says: str | ModelFailedError, said: str = SAID, **knobs: Any) -> tuple[Turn, Run]:
     run = run_of(Parrot(*says), **knobs)
     return await analyst_of(run).understand_follow_up("follow_up", BEFORE, said), run
 
@@ -67,7 +67,7 @@ async def test_the_prompt_holds_the_thread_and_the_new_turn() -> None:
 
 
 async def test_where_the_model_fails_the_words_decide_and_the_cause_is_counted() -> None:
-    turn, run = await turned(ModelFailure("No such model.", permanent=True))
+    turn, run = await turned(ModelFailedError("No such model.", permanent=True))
     assert turn == BY_WORDS
     assert fallbacks(run) == {"follow_up": {"No such model.": 1}}
 

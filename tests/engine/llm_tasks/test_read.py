@@ -1,11 +1,16 @@
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
-from research.engine.records import RefusedQuote, Source
+from research.engine.limits import limits_for
+from research.engine.llm_tasks.read import most_claims
+from research.engine.records import Complexity, RefusedQuote, Source
+from research.engine.rounds.findings import find_claim_fault
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -35,6 +40,17 @@ async def read_as(**changes: Any) -> tuple[World, Ran]:
         "findings": [{**found, **changes} for found in answer["findings"]],
     }
     return world, await world.ask(SIMPLE.question)
+
+
+async def read_of_second_sentence(claim: str, sentence: str) -> Ran:
+    """A run on one page whose reader makes this claim of the page's second sentence."""
+    text = f"Harrow Point lies in the far north. {sentence}"
+    world = World(
+        Web([page("https://keepers.example/", text, "Harrow Point lighthouse")]), Oracle(SIMPLE)
+    )
+    assert world.model is not None
+    world.model.twists["read"] = lambda _: {"findings": [finding(claim, [2], "A1")], "leads": []}
+    return await world.ask(SIMPLE.question)
 
 
 @pytest.mark.requirement("F1")
@@ -129,16 +145,53 @@ async def test_a_claim_that_says_something_else_gives_way_to_its_quote(
 @pytest.mark.requirement("C11")
 async def test_words_of_a_quote_that_do_not_answer_are_no_evidence() -> None:
     """A claim that gives way to its quote is refused where the quote is beside the point."""
-    text = "Harrow Point lies in the far north. Gulls sleep on the roof of the lighthouse."
-    web = Web([page("https://gulls.example/", text, "Harrow Point lighthouse")])
-    world = World(web, Oracle(SIMPLE))
-    assert world.model is not None
     wrong = "The Harrow Point lighthouse was first lit in 1912."
-    world.model.twists["read"] = lambda _: {"findings": [finding(wrong, [2], "A1")], "leads": []}
-    ran = await world.ask(SIMPLE.question)
+    ran = await read_of_second_sentence(wrong, "Gulls sleep on the roof of the lighthouse.")
     assert ran.evidence == []
-    assert {each.reason for each in ran.of(RefusedQuote)} == {"number differs"}
+    assert {each.reason for each in ran.of(RefusedQuote)} == {"date differs"}
     assert ran.state.termination_reason == "nothing_found"
+
+
+@pytest.mark.requirement("C11")
+async def test_words_of_a_quote_that_the_claim_was_made_of_stay_as_evidence() -> None:
+    """A quote on the same matter counts, though code sees no date in it."""
+    sentence = "First to be lit there was the lighthouse, they say."
+    ran = await read_of_second_sentence("The lighthouse was first lit in 1912.", sentence)
+    assert {each.claim for each in ran.evidence} == {sentence}
+    assert ran.usage.refused_quotes == len(ran.of(RefusedQuote)) > 0
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
+async def test_a_claim_that_is_only_suspected_is_left_to_the_verifier(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only one of the two has a negation, and yet they say the same."""
+    monkeypatch.setattr(recording, "NEWEST", form)
+    said = "Not a lamp was left after the storm, and to this the lighthouse owes its red glass."
+    claim = "The lighthouse owes its red glass to the storm, which broke every lamp."
+    ran = await read_of_second_sentence(claim, said)
+    assert {each.claim for each in ran.evidence} == {claim if form is Form.CARRIED else said}
+    assert ran.usage.refused_quotes == (form is Form.UNCUT)
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize("dated, fault", [("", "date differs"), ("2023-11-02", "")])
+def test_the_date_of_the_page_completes_that_of_its_quote(dated: str, fault: str) -> None:
+    claim = "Samples from Keldby were sent for DNA analysis on 12 August 2023."
+    quote = "Samples for DNA analysis were sent to Uppsala on 12 August."
+    assert find_claim_fault(claim, quote, "Keldby", dated) == fault
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
+def test_a_claim_needs_a_quarter_of_its_words_in_its_quote(form: Form) -> None:
+    claim = "An amnesty is granted to people with a mine as a souvenir who telephone beforehand."
+    quote = "Souvenir hunters are offered an amnesty for the mine on the shelf, if they ring first."
+    is_refused = find_claim_fault(claim, quote, "", "", form) == "not on the page"
+    assert is_refused == (form is Form.UNCUT)
+    elsewhere = "The plum trees along the river were planted by the parish."
+    assert find_claim_fault(claim, elsewhere, "", "", form) == "not on the page"
 
 
 @pytest.mark.requirement("C11")
@@ -237,3 +290,17 @@ async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_to
     ran = await World(Web(sites), Oracle(SIMPLE)).ask(SIMPLE.question, **wide)
     assert ran.usage.fetches == 7
     assert [len(record.sources) for record in ran.evidence] == [5]
+
+
+@pytest.mark.parametrize(
+    "parts, words, kept", [(9, 900, 10), (9, 700, 5), (2, 900, 5)], ids=["long", "short", "narrow"]
+)
+def test_a_broad_question_keeps_as_many_claims_of_a_long_page_as_the_prompt_asks_for(
+    parts: int, words: int, kept: int
+) -> None:
+    config = ResearchConfig(research_depth="standard")
+    limits = limits_for(config, Complexity.COMPLEX, parts)
+    run: Any = SimpleNamespace(config=config, limits=limits, form=Form.MERGED)
+    long = page("https://long.example/", "Word " * words)
+    lines: Any = [SimpleNamespace(page=long)]
+    assert most_claims(run, lines) == kept

@@ -2,9 +2,8 @@ from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.passages import _to_finding
 from research.engine.offline.drafting import draft_closest, draft_offline, lead_in, quote_statement
-from research.engine.offline.passages.reading import read_pages
+from research.engine.offline.passages.reading import _to_finding, read_pages
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page
 from research.engine.records import Source

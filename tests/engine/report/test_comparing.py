@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bench.survey.__main__ import research
 from bench.survey.measure import rows
+from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
+from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -21,12 +26,18 @@ from research.engine.llm_tasks.compare import (
     find_recalled,
     has_value,
 )
-from research.engine.llm_tasks.compared_findings import find_disagreements, find_replaced
+from research.engine.llm_tasks.compared_findings import (
+    find_disagreements,
+    find_replaced,
+    settle_suspected_disputes,
+)
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import count_words, render_report
+from research.engine.report.outline import OutlinePart, with_other_findings
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import (
+    asks_for_changes,
     counts_otherwise,
     date_of_statement,
     earlier_amounts,
@@ -40,7 +51,7 @@ from research.engine.report.parts.repetitions import (
     without_replaced,
     without_tabled,
 )
-from research.engine.report.parts.timeline import without_events
+from research.engine.report.parts.timeline import timeline_of, without_events
 from research.engine.report.report_format import (
     Layout,
     cost_by_source,
@@ -50,6 +61,7 @@ from research.engine.report.report_format import (
     shorten,
 )
 from research.engine.report.report_i18n import labels_for
+from research.engine.run import Question
 from research.engine.threads.seed import ReportFormat
 from tests.engine.scripted import (
     Answer,
@@ -105,6 +117,53 @@ def on_day(record: Evidence, day: str) -> Evidence:
     return replace(record, sources=tuple(replace(s, published=day) for s in record.sources))
 
 
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Some of us remember figures, and I suspect they have changed.", True),
+        ("How large is the fund, compared with about ten years ago?", True),
+        ("Give a dated timeline of the fund.", True),
+        ("Wie hoch war der Fonds vor zehn Jahren?", True),
+        ("What does a fund really change for its owner?", False),
+        ("How much does the fund hold?", False),
+    ],
+)
+def test_a_question_asks_for_changes_that_looks_back(question: str, asks: bool) -> None:
+    assert asks_for_changes(question) is asks
+
+
+def test_an_earlier_value_that_the_draft_tells_is_not_told_again() -> None:
+    ledger = ledger_of(OLD, NEW)
+    ledger.relations = Relations(replaced={"E1": "E2"})
+    both = Statement("The fund held 6 million marks in 2024 and 4 in 2019.", ("E2", "E1"))
+    one, words = Statement(NEW.claim, ("E2",)), labels_for("en")
+
+    def earlier(said: Statement, skips_told: bool = True) -> tuple[str, ...]:
+        draft = Draft((), (Section("A1", (said,)),))
+        told = with_previous_values(draft, ledger, words, skips_told=skips_told)
+        return told.sections[0].statements[0].earlier
+
+    assert earlier(one) == ("E1",)
+    assert (earlier(both), earlier(both, skips_told=False)) == ((), ("E1",))
+
+
+@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
+def test_a_section_is_given_earlier_values_where_changes_are_asked_for(form: Form) -> None:
+    ledger = ledger_of(OLD, NEW)
+    ledger.relations = Relations(replaced={"E1": "E2"})
+    part = OutlinePart(ledger.aspects["A1"], (NEW,), 100)
+
+    def given(question: str) -> dict[str, tuple[Evidence, str]]:
+        run: Any = SimpleNamespace(
+            form=form, ledger=ledger, question=Question(question, "2026-01-01")
+        )
+        return sections._earlier_values(run, [part])
+
+    told = given("How has the fund changed since 2019? I suspect that it has changed.")
+    assert told == ({"E2": (ledger.book.records["E1"], "2019")} if form >= Form.CARRIED else {})
+    assert given("How much does the fund hold?") == {}
+
+
 def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:
     new = on_day(record_of("E2", "Since July 2023 the salt dose is 22 mg.", "b.example"), "2023-08")
     first = on_day(record_of("E1", "The salt dose is 35 mg.", "a.example"), "2014-02-01")
@@ -124,7 +183,9 @@ def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> 
     assert with_previous_values(draft, ledger, labels_for("en")) == draft
     ledger.relations = both_known
     [section] = with_previous_values(draft, ledger, labels_for("en")).sections
-    assert section.statements[1].text == "Previously (2014-02-01): The salt dose is 35 mg."
+    assert section.statements[0].earlier == ("E1",)
+    [section] = with_previous_values(draft, ledger, labels_for("en"), folds=False).sections
+    assert section.statements[1].text == "Previously (1 February 2014): The salt dose is 35 mg."
 
 
 def test_a_third_claim_tells_which_value_was_first_and_its_repetitions_are_outdated() -> None:
@@ -166,11 +227,13 @@ def test_an_earlier_figure_beside_the_current_one_is_marked() -> None:
     said = Statement("The dose had stood at 35 mg and is now 22 mg.", ("E2",))
     draft = Draft((), (Section("A1", (said,)),))
     layout = Layout(marks_earlier=True, names_sources=True)
-    assert "earlier figure" not in render_report(ledger, draft, "", 0, 0, layout).markdown
+    assert "(earlier" not in render_report(ledger, draft, "", 0, 0, layout).markdown
     ledger.relations = Relations(True, {"E1": "E2"})
     shown = render_report(ledger, draft, "", 0, 0, layout).markdown
-    assert "is now 22 mg (earlier figure: 35 mg; b.example, 2020-01). [1]" in shown
-    assert "earlier figure" not in render_report(ledger, draft, "", 0, 0).markdown
+    assert "is now 22 mg (earlier: 35 mg; b.example, January 2020). [1]" in shown
+    assert "(earlier" not in render_report(ledger, draft, "", 0, 0).markdown
+    older = render_report(ledger, draft, "", 0, 0, replace(layout, is_led=False)).markdown
+    assert "is now 22 mg (earlier figure: 35 mg; b.example, 2020-01). [1]" in older
     assert earlier_amounts("The dose had stood at 35 mg.", ("E2",), ledger) == []
     ledger.relations = Relations(True, recalled={"E2": frozenset({"35"})})
     assert earlier_amounts(said.body, ("E2",), ledger) == ["35 mg"]
@@ -256,6 +319,21 @@ def test_both_sides_follow_each_other() -> None:
     assert with_both_sides((one,), joined.sections, ledger) == (one, other)
 
 
+@pytest.mark.parametrize(("goes_on", "order"), [(True, [0, 1, 2]), (False, [0, 2, 1])])
+def test_the_other_side_stays_behind_all_that_is_told_of_the_one(
+    goes_on: bool, order: list[int]
+) -> None:
+    ledger = ledger_of(NEW, OTHER)
+    ledger.book.oppose(NEW, OTHER)
+    said = (
+        Statement("Its size is disputed.", ("E2",)),
+        Statement(NEW.claim, ("E2",)),
+        Statement(OTHER.claim, ("E3",)),
+    )
+    joined = join_rivals(Draft((), (Section("A1", said),)), ledger, goes_on)
+    assert joined.sections[0].statements == tuple(said[at] for at in order)
+
+
 def test_a_short_report_does_not_repeat_its_table() -> None:
     cell = Relations(cells={("fund", "sum"): Cell("6 million", ("E2",))})
     one, more = Statement("One.", ("E2",)), Statement("More.", ("E3",))
@@ -293,6 +371,11 @@ def test_a_superseded_value_is_told_once_with_its_date_and_contradicts_nothing()
     assert (kept.short_answer, kept.sections) == ((said,), (Section("A2", (both,)),))
     draft = Draft((said,), (Section("A1", (said,)), Section("A2", (said,))))
     first, second = with_previous_values(draft, ledger, labels_for("en")).sections
+    folded = replace(said, earlier=("E1",))
+    assert (first.statements, second.statements) == ((folded,), (said,))
+    shown = render_report(ledger, Draft((said,), (first,)), "", 0, 0).markdown
+    assert "held 6 million marks in 2024 (earlier: 4 million marks, 2019). [1][2]" in shown
+    first, second = with_previous_values(draft, ledger, labels_for("en"), folds=False).sections
     previous = Statement("Previously (2019): The fund held 4 million marks in 2019.", ("E1",))
     assert (first.statements, second.statements) == ((said, previous), (said,))
 
@@ -386,8 +469,10 @@ def test_a_form_s_own_length_comes_before_that_of_the_depth() -> None:
 
 
 def test_words_are_counted_without_headings_markers_and_sources() -> None:
-    assert count_words("# A b\n\nOne two. [1][2]\n\n## C\n\n- Three\n\n### Cited\n\n- [1] D") == 4
+    assert count_words("# A b\n\nOne two. [1][2]\n\n## C\n\n- Three\n\n### Cited\n\n- [1] D") == 3
     assert count_words("灯塔有四十米高。 [1]") == 4
+    table = "| a | b |\n| --- | --- |\n| 4 – 5 | – |"
+    assert count_words(table) == 4 and count_words(table, signs=True) == 17
 
 
 def test_a_thorough_report_says_who_says_it() -> None:
@@ -397,11 +482,11 @@ def test_a_thorough_report_says_who_says_it() -> None:
     plain = render_report(ledger, draft, "", 0, 0).markdown
     named = render_report(ledger, draft, "", 0, 0, Layout(names_sources=True)).markdown
     assert "marks in 2024. [1]" in plain and "(2 sources" not in plain
-    assert "6 million marks in 2024 (b.example, 2026-01-01). [1]" in named
+    assert "6 million marks in 2024 (b.example, 1 January 2026). [1]" in named
     assert "7 million marks in 2024 (2 sources, 2026). [2][1]" in named
     for said, shown in (
-        ("高。", "高 (b.example, 2026-01-01)。"),
-        ("x", "x (b.example, 2026-01-01)"),
+        ("高。", "高 (b.example, 1 January 2026)。"),
+        ("x", "x (b.example, 1 January 2026)"),
     ):
         draft = Draft((one,), (Section("A1", (Statement(said, ("E2",)),)),))
         named = render_report(ledger, draft, "", 0, 0, Layout(names_sources=True)).markdown
@@ -457,6 +542,15 @@ def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() ->
     assert "*⚠ " in render_report(ledger, draft, "", 0, 0, Layout(is_terse=True)).markdown
 
 
+def test_a_dispute_that_a_model_s_report_tells_nothing_of_is_settled() -> None:
+    ledger = ledger_of(OLD, NEW)
+    ledger.set_aspect("A1", state=AspectState.DISPUTED)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+    assert "*⚠ " not in render_report(ledger, draft, "", 0, 0).markdown
+    by_code = replace(draft, by_code=True)
+    assert "*⚠ " in render_report(ledger, by_code, "", 0, 0).markdown
+
+
 def test_a_terse_report_quotes_only_the_side_of_a_dispute_that_it_does_not_tell() -> None:
     ledger = ledger_of(NEW, OTHER)
     ledger.book.oppose(NEW, OTHER)
@@ -466,9 +560,26 @@ def test_a_terse_report_quotes_only_the_side_of_a_dispute_that_it_does_not_tell(
         told = render_report(ledger, draft, "", 0, 0, layout).markdown
         return [line for line in told.splitlines() if line.startswith("- ") and "“" in line]
 
-    assert len(listed(Layout(is_brief=True))) == 2
-    [line] = listed(Layout(is_brief=True, is_terse=True))
+    assert len(listed(Layout(is_brief=True, is_led=False))) == 2
+    [line] = listed(Layout(is_brief=True, is_terse=True, is_led=False))
     assert OTHER.claim in line
+
+
+def test_both_sides_of_a_dispute_stand_in_one_box() -> None:
+    ledger = ledger_of(NEW, OTHER, OLD)
+    ledger.book.oppose(NEW, OTHER)
+    one, two, other = (Statement(r.claim, (r.id,)) for r in (NEW, OTHER, OLD))
+    draft = Draft((one, two), (Section("A1", (one, two, other)),))
+    told = render_report(ledger, draft, "", 0, 0).markdown
+    assert f"{NEW.claim} [1] ⚠ Sources disagree: {OTHER.claim} [2]" in told
+    _, section = told.split("\n## ", 1)
+    box = next(line for line in section.splitlines() if line.startswith("> "))
+    assert box.startswith("> **⚠ Sources disagree:** The fund held 6 million marks in 2024 (b.")
+    assert "7 million" in box and "4 million" not in box and "(⚠" not in told
+    draft = Draft((), (Section("A1", (one, other)),))
+    told = render_report(ledger, draft, "", 0, 0).markdown
+    box = next(line for line in told.splitlines() if line.startswith("> "))
+    assert f": “{OTHER.claim}” [" in box and "## Sources disagree" not in told
 
 
 def test_a_terse_report_loses_the_wordiest_statements_for_their_sources_first() -> None:
@@ -499,8 +610,33 @@ def test_a_dense_report_loses_the_wordiest_of_all_sections_and_fills_what_room_i
         is_balanced=False,
     )  # fmt: skip
     assert short.statements == [said[0], said[1], said[2]]
+    assert shorten(
+        draft, is_short, lambda _: False, lambda _: set(), cost_by_words, is_balanced=False, tries=3
+    ).statements == [said[0], said[1], said[2]]
+    asked = Statement("The fund pays.", ("E1",))
+    assert cost_by_words(asked, {"fund"}) < cost_by_words(asked, {"bank"}) == cost_by_words(asked)
     sources = replace(said[2], evidence=("E1", "E2"))
     assert cost_by_words(sources) < cost_by_words(said[3]) < cost_by_words(said[2])
+
+
+@pytest.mark.parametrize("most", range(1, 41))
+def test_a_length_is_found_with_few_reports_and_is_the_one_found_in_turn(most: int) -> None:
+    said = tuple(Statement(" ".join(["word"] * (1 + n % 7)), (f"E{n}",)) for n in range(40))
+    draft = Draft((), (Section("A1", said[:25]), Section("A2", said[25:])))
+    tried: list[int] = []
+
+    def is_short(less: Draft) -> bool:
+        tried.append(len(less.statements))
+        return len(less.statements) <= most
+
+    def cut(tries: int) -> Draft:
+        tried.clear()
+        return shorten(
+            draft, is_short, lambda _: False, lambda _: set(), is_balanced=False, tries=tries
+        )
+
+    in_turn = cut(1)
+    assert cut(2) == in_turn and len(tried) <= 14
 
 
 def test_a_dense_report_says_nothing_twice() -> None:
@@ -519,6 +655,51 @@ def test_a_dense_report_says_nothing_twice() -> None:
         assert once.sections[0].statements == left
 
 
+def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out() -> None:
+    ledger = ledger_of(NEW, OTHER)
+    figures = tuple(KeyFigure(f"fund {i}", f"{i} million", "2024", (f"E{i}",)) for i in (2, 3))
+    ledger.relations = Relations(True, figures=figures)
+    draft = Draft((Statement(NEW.claim, ("E2",)),), ())
+    for is_brief in (True, False):
+        layout = Layout(is_brief=is_brief, has_figures=True)
+        told = render_report(ledger, draft, "", 0, 0, layout).markdown
+        assert ("- Fund 3: **3 million** (2024). [" in told) == is_brief
+        assert ("| fund 2 | **2 million** [" in told) != is_brief
+
+
+@pytest.mark.parametrize("form", [Form.REWORDED, Form.CONCISE])
+async def test_only_a_quick_report_that_began_since_chooses_among_all_findings(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    [question] = [row for row in rows("questions.jsonl") if row["id"] == "s17"]
+    found = await research(question, "quick")
+    is_concise = form >= Form.CONCISE
+    assert ("## Key figures" in found.report.markdown) == is_concise
+    assert count_words(found.report.markdown, signs=not is_concise) <= 400
+    per_page = Counter(source.url for record in found.evidence for source in record.sources)
+    assert (max(per_page.values()) > ResearchConfig().max_evidence_claims_per_research_unit) == (
+        is_concise
+    )
+
+
+def test_other_findings_follow_what_the_draft_says_of_a_sub_question() -> None:
+    drafted = record_of("E1", "The fund held 4 million marks in 2024.", "a.example")
+    claims = (
+        "A council of nine elects the treasurer.",
+        "In 2024 the fund held 4 million marks, again.",
+        "It is audited in May.",
+        "Der Rat wählt den Schatzmeister und die Prüfer.",
+        "The council meets in Harrow twice a year.",
+    )
+    others = [record_of(f"E{n}", claim, f"b{n}.example") for n, claim in enumerate(claims, 2)]
+    ledger = ledger_of(drafted, *others)
+    ledger.relations = Relations(True, replaced={"E6": "E2"})
+    draft = Draft((), (Section("A1", (Statement(drafted.claim, ("E1",)),)),))
+    [section] = with_other_findings(draft, ledger).sections
+    assert [said.evidence for said in section.statements] == [("E1",), ("E2",)]
+
+
 def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> None:
     ledger = ledger_of(NEW, OTHER)
     ledger.book.oppose(NEW, OTHER)
@@ -526,24 +707,42 @@ def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> N
         True, entities=("a", "c"), properties=("b",), cells={("a", "b"): Cell("4", ("E2",))}
     )
     quoted_one = Statement(
-        f"**A page › A part:** {OTHER.claim}", ("E3",), True, "**A page › A part:** "
+        f"**A page › A part:** “{OTHER.claim}”", ("E3",), True, "**A page › A part:** "
     )
     draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)), quoted_one)),))
     usual = render_report(ledger, draft, "Stopped", 0, 0).markdown
     dense = render_report(ledger, draft, "Stopped", 0, 0, Layout(is_dense=True)).markdown
     assert "| c | not found |" in usual and "| c | – |" in dense
     assert usual.index("Stopped") < usual.index("## Sources") < dense.index("Stopped")
-    assert "**A page › A part:**" in usual and "**c.example:**" in dense
+    led = render_report(ledger, draft, "Stopped", 0, 0, Layout(is_inline=False)).markdown
+    assert "**A page › A part:**" in led
+    assert f"{OTHER.claim.rstrip('.')}” (c.example)." in dense
     assert "A page" not in dense.partition("## Sources")[0]
 
 
 def test_a_timeline_is_told_once_in_a_dense_report() -> None:
-    events = tuple(Statement(f"It moved in May 201{n}.", ("E2",)) for n in range(5))
+    known = ledger_of(NEW)
+    events = tuple(Statement(f"The fund moved in May 201{n}.", ("E2",)) for n in range(5))
     rest = Statement(NEW.claim, ("E2",))
     draft = Draft((), (Section("A1", (*events, rest)), Section("A2", (rest,)), Section("A3", ())))
-    assert [each.statements for each in without_events(draft).sections] == [(rest,), (rest,), ()]
+    told = without_events(draft, known)
+    assert [each.statements for each in told.sections] == [(rest,), (rest,), ()]
     few = replace(draft, sections=draft.sections[:2])
-    assert without_events(few) == few
+    assert without_events(few, known) == few
+
+
+def test_what_refers_back_or_has_the_date_of_its_page_is_no_event() -> None:
+    known = ledger_of(NEW)
+    days = [f"May 201{n}" for n in range(5)]
+    events = [Statement(f"The fund moved in {day}.", ("E2",)) for day in days]
+    others = [
+        Statement("It was moved by nobody in June 2020.", ("E2",)),
+        Statement("The fund, says an article of January 2026, still holds too much.", ("E2",)),
+    ]
+    draft = Draft((), tuple(Section(f"A{n}", (*events, *others)) for n in range(3)))
+    assert [said for _, said in timeline_of(draft, known)] == events
+    known.began = Form.UNCUT
+    assert [said for _, said in timeline_of(draft, known)] == [*events, *others]
 
 
 CHOICE = Script(
@@ -602,3 +801,33 @@ async def test_a_choice_with_few_findings_has_a_table_from_its_draft() -> None:
 async def test_one_property_makes_no_table_of_a_draft() -> None:
     _, ran = await _choose(("Alto", "price", "400 marks"), ("Corsair", "price", "300 marks"))
     assert "| Alto" not in ran.report.markdown
+
+
+@pytest.mark.parametrize(
+    "one, other, compared, left",
+    [
+        (
+            "The jars do not react to a detector.",
+            "The jars go unnoticed by a detector.",
+            "E1 E2",
+            False,
+        ),
+        (
+            "The jars do not react to a detector.",
+            "The jars go unnoticed by a detector.",
+            "E1",
+            True,
+        ),
+        ("The jars react to a detector.", "The jars do not react to a detector.", "E1 E2", True),
+        ("The jars weigh 4 kilograms.", "The jars do not weigh 9 kilograms.", "E1 E2", True),
+    ],
+)
+def test_a_dispute_by_words_alone_ends_where_a_comparison_of_both_finds_none(
+    one: str, other: str, compared: str, left: bool
+) -> None:
+    ledger = ledger_of(record_of("E1", one, "a.example"), record_of("E2", other, "b.example"))
+    ledger.book.oppose(*ledger.book.records.values())
+    settle_suspected_disputes(ledger, compared.split())
+    assert [each.contradicts for each in ledger.book.records.values()] == (
+        [("E2",), ("E1",)] if left else [(), ()]
+    )

@@ -14,9 +14,9 @@ from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
-from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft import Computation, Draft, Section, Statement
 from research.engine.report.markdown import render_report
-from research.engine.report.parts.dating import Stale, age_mark, earlier_amounts
+from research.engine.report.parts.dating import Stale, age_mark, earlier_amounts, previous_values
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
@@ -64,6 +64,28 @@ def test_a_figure_is_as_old_as_its_first_appearance() -> None:
     assert mark(ledger_of(ledger.book.records["E1"], other), claim) == ""
 
 
+def test_only_a_single_site_makes_an_old_source_of_what_is_no_figure() -> None:
+    claim = "Appeals go to the provost."
+    one = on_day(record_of("E1", claim, "a.example"), "2018-02-01")
+    other = on_day(record_of("E9", claim, "b.example"), "2018-03-01")
+    both = replace(one, sources=(*one.sources, *other.sources))
+    assert mark(ledger_of(one), claim) == "older source, 2018"
+    assert mark(ledger_of(both), claim) == ""
+    said = Statement(claim, ("E1",))
+    older = replace(STALE, by_single=False)
+    assert age_mark(said, ledger_of(both), older, WORDS) == "older source, 2018"
+
+
+def test_a_figure_without_any_date_is_marked_where_most_pages_have_one() -> None:
+    claim = "The fund pays out 4 million marks."
+    undated = record_of("E1", claim, "a.example")
+    sources = tuple(replace(source, published=None) for source in undated.sources)
+    ledger = ledger_of(replace(undated, sources=sources))
+    said, told = Statement(claim, ("E1",)), replace(STALE, tells_undated=True)
+    assert age_mark(said, ledger, told, WORDS) == "undated"
+    assert age_mark(said, ledger, STALE, WORDS) == ""
+
+
 def test_a_word_for_one_is_no_figure() -> None:
     claim = "By repairing sentences one learns."
     ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2022-03-01"))
@@ -76,10 +98,43 @@ def test_the_mark_stands_in_the_sentence_and_before_a_quotation() -> None:
     said = Statement(claim, ("E1",))
     quoted = Statement(f"**A:** “{claim}”", ("E1",), quoted=True, lead_in="**A:** ")
     draft = Draft((), (Section("A1", (said, quoted)),))
-    told = render_report(ledger, draft, "", 0, 0, Layout(stale=STALE)).markdown
+    layout = Layout(stale=STALE, is_inline=False)
+    told = render_report(ledger, draft, "", 0, 0, layout).markdown
     assert "4 million marks (older figure, 2019)." in told
     assert "**A:** (older figure, 2019) “The fund pays" in told
+    inline = render_report(ledger, draft, "", 0, 0, Layout(stale=STALE)).markdown
+    assert "“The fund pays out 4 million marks” (older figure, 2019; a.example)." in inline
     assert "older figure" not in render_report(ledger, draft, "", 0, 0, Layout()).markdown
+
+
+def test_a_computed_figure_is_as_old_as_the_calculation() -> None:
+    claim = "The fund pays out 4 million marks."
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-01"))
+    said = Statement(claim, ("E1",))
+    computed = replace(said, computed=Computation("difference", ("E1",)))
+    shown = [age_mark(each, ledger, STALE, WORDS) for each in (said, computed)]
+    assert shown == ["older figure, 2019", ""]
+
+
+def test_a_quotation_outdates_no_figure_of_another_measure() -> None:
+    distress = "Read the share of jurors who report distress off the table for 2024: 9.7 percent."
+    trust = "The share of people who trust the jury is put at 71.4 percent in the tables for 2026."
+    old = dictated(on_day(record_of("E1", distress, "a.example"), "2026-04"))
+    new = on_day(record_of("E2", trust, "b.example"), "2026-10")
+    known = ledger_of(old, new)
+    assert find_replaced(known, []) == {}
+    known.began = Form.UNCUT
+    assert find_replaced(known, []) == {"E1": "E2"}
+
+
+def test_what_may_only_be_quoted_is_told_as_no_earlier_value() -> None:
+    old = dictated(on_day(record_of("E1", "The fund held 4 million marks.", "a.example"), "2019"))
+    new = on_day(record_of("E2", "The fund held 6 million marks.", "b.example"), "2024")
+    known = ledger_of(old, new)
+    known.relations = Relations(True, {"E1": "E2"})
+    assert previous_values(known) == {}
+    known.began = Form.UNCUT
+    assert list(previous_values(known)) == ["E2"]
 
 
 def test_a_pair_that_no_date_orders_leaves_a_doubt_unless_more_sites_give_the_figure() -> None:
@@ -92,6 +147,17 @@ def test_a_pair_that_no_date_orders_leaves_a_doubt_unless_more_sites_give_the_fi
     assert mark(ledger, old.claim) == "may be outdated"
     both = replace(old, sources=(*old.sources, *record_of("E9", old.claim, "c.example").sources))
     assert with_doubts(ledger_of(both, new), Relations(True), pairs).doubted == {}
+
+
+def test_a_newer_value_in_other_words_leaves_a_doubt_if_both_answer_the_same() -> None:
+    old = record_of("E1", "In the kennels of Tollgate one mostly meets the boxer.", "a.example")
+    new = record_of("E2", "The main breed of Tollgate is the Airedale.", "b.example")
+    found = with_doubts(ledger_of(old, new), Relations(True), [["E1", "E2"]])
+    assert found.doubted == {"E1": "E2"}
+    elsewhere = ledger_of(old, replace(new, aspect_id="A2"))
+    assert with_doubts(elsewhere, Relations(True), [["E1", "E2"]]).doubted == {}
+    before = with_doubts(ledger_of(old, new), Relations(True), [["E1", "E2"]], by_aspect=False)
+    assert before.doubted == {}
 
 
 def test_a_quotation_of_an_older_value_is_outdated_and_never_outdates_a_claim() -> None:

@@ -146,7 +146,7 @@ def test_each_part_is_an_item_and_two_are_none(known: Ledger) -> None:
 def test_a_report_that_was_cut_names_the_parts_on_which_it_says_nothing(known: Ledger) -> None:
     draft = Draft((said(CRACKED),), SECTIONS[:1])
     told = render_report(known, draft, "", 0, 0).markdown
-    assert f"*Found, but left out for length: {COST} {NATURE}*" in told
+    assert f"*Found, but left out for length: {COST}; {NATURE}*" in told
     whole = render_report(known, replace(draft, sections=SECTIONS), "", 0, 0).markdown
     assert "left out for length" not in whole
 
@@ -158,14 +158,18 @@ def test_a_cell_of_the_comparison_gives_way_to_its_column(known: Ledger) -> None
         ("Vastrel", "fish"): Cell("salmon", ("E7",)),
     }
     relations = Relations(True, {}, ("Vastrel", "Tressay"), ("cost", "fish"), cells)
-    columns = told_columns(relations, labels_for("en"), "en")
+    columns = told_columns(relations, labels_for("en"), "en", labels_items=False)
     text = "Cost: highest for Vastrel (41 million marks), lowest for Tressay (12 million marks)."
     assert {i: each.text for i, each in columns.items()} == {"E5": text, "E4": text}
     short = lead_with_findings(known, [said(PAID)], SECTIONS, 200, columns)
     assert [each.text for each in short] == [CRACKED, text, RETURNED]
     names = {place: Cell("free", cell.evidence) for place, cell in cells.items()}
-    named = told_columns(replace(relations, cells=names), labels_for("en"), "en")
+    listed = replace(relations, cells=names)
+    named = told_columns(listed, labels_for("en"), "en", labels_items=False)
     assert named["E5"].text == "Cost – Vastrel: free; Tressay: free."
+    labelled = told_columns(listed, labels_for("en"), "en")["E5"]
+    assert labelled.text == "**Cost:** Vastrel: free; Tressay: free."
+    assert labelled.body == "Vastrel: free; Tressay: free."
 
 
 def test_of_what_a_length_cuts_off_no_more_is_to_be_had() -> None:

@@ -14,10 +14,12 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_parag
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    merge_repetitions,
     without_summarised,
 )
 from research.engine.report.parts.sources import doubt_mark, render_source
 from research.engine.report.parts.timeline import render_timeline
+from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger, page, quoted
 
@@ -72,6 +74,19 @@ def test_a_repetition_has_the_same_evidence_and_quantities() -> None:
     assert draft.short_answer == (first,)
 
 
+def test_what_two_sections_say_in_the_same_words_stands_once_on_all_its_evidence() -> None:
+    here, there = Statement("It opened in 1889.", ("E1", "E2")), Statement("It has two.", ("E4",))
+    again = Statement("It opened in 1889.", ("E2", "E3"))
+    link = Statement("There are two reasons.")
+    sections = (Section("A1", (link, here)), Section("A2", (again,)), Section("A3", (link, there)))
+    merged = merge_repetitions(Draft((again,), sections))
+    assert merged.sections == (
+        Section("A1", (link, Statement("It opened in 1889.", ("E1", "E2", "E3")))),
+        Section("A3", (link, there)),
+    )
+    assert merged.short_answer == (again,)
+
+
 def test_a_summary_gains_what_it_left_out_but_nothing_that_is_open(known: Ledger) -> None:
     known.set_aspect("A1", state=AspectState.DISPUTED)
     said = Statement("Something else.", ("E9",))
@@ -91,21 +106,28 @@ def test_a_quick_report_says_nothing_in_section_and_summary() -> None:
 
 def test_a_statement_that_a_newer_source_contradicts_says_so(known: Ledger) -> None:
     old, new = Statement(OLD, ("E1",)), Statement(NEW, ("E2",))
-    assert doubt_mark(old, known, WORDS) == " (⚠ a source of 2020-01-02 says otherwise)"
+    assert doubt_mark(old, known, WORDS) == " (⚠ a source of 2 January 2020 says otherwise)"
     assert doubt_mark(new, known, WORDS) == " (⚠ Sources disagree)"
     assert doubt_mark(Statement("Both.", ("E1", "E2")), known, WORDS) == ""
     assert doubt_mark(replace(old, quoted=True), known, WORDS) == ""
 
 
 @pytest.mark.parametrize(
-    ("is_direct", "told"),
+    ("layout", "told"),
     [
-        (True, "*◐ Confirmed by 2 sites, but sources disagree on part of it*"),
-        (False, "*● Well established: confirmed by 2 sites*"),
+        (USUAL, "*◐ 1 of 2 statements confirmed by 2 sites or more · Sources disagree*"),
+        (
+            replace(USUAL, is_inline=False),
+            "*◐ Confirmed by 2 sites, but sources disagree on part of it*",
+        ),
+        (
+            replace(USUAL, is_inline=False, is_direct=False),
+            "*● Well established: confirmed by 2 sites*",
+        ),
     ],
 )
 def test_a_section_with_both_sides_is_not_called_well_established(
-    known: Ledger, is_direct: bool, told: str
+    known: Ledger, layout: Layout, told: str
 ) -> None:
     source = page("https://s2.example/", f"A survey was made by two men of the port. {NEW}")
     known.put_page(source)
@@ -114,7 +136,6 @@ def test_a_section_with_both_sides_is_not_called_well_established(
     for number in range(3):
         known.put_source(Source(f"https://s{number}.example/", "Tower", f"s{number}.example", 1))
     sections = (Section("A1", (Statement(NEW, ("E2",)), Statement(OLD, ("E1",)))),)
-    layout = replace(USUAL, is_direct=is_direct)
     assert told in render_report(known, Draft((), sections), "Stopped.", 0, 0, layout).markdown
 
 
@@ -123,7 +144,7 @@ def test_a_source_is_shown_with_publisher_kind_and_date(known: Ledger) -> None:
     known.pages[url] = replace(known.pages[url], site="The *Tower* Trust")
     source = Source(url, "Heights", "s0.example", 1, kind="official", published="2001-05-06")
     shown = render_source(known, source, WORDS)
-    assert shown == f"Heights, The \\*Tower\\* Trust, s0.example, official, 2001-05-06: <{url}>"
+    assert shown == f"Heights, The \\*Tower\\* Trust, s0.example, official, 6 May 2001: <{url}>"
 
 
 def test_the_method_note_has_three_lines(known: Ledger) -> None:
@@ -134,7 +155,7 @@ def test_the_method_note_has_three_lines(known: Ledger) -> None:
         "## Method",
         "",
         "- 2 queries · 2 pages read",
-        "- published 2001-05-06 to 2020-01-02",
+        "- published 6 May 2001 to 2 January 2020",
         "- 1 page read but not used · 1 page refused or failed",
     ]
     assert "- 2 searches · " in method_note(known, WORDS, set(), counts_queries=False)
@@ -146,14 +167,16 @@ def test_dated_statements_make_a_timeline_in_order() -> None:
     said = [Statement(f"A | B changed in {day}.", (f"E{n}",)) for n, day in enumerate(days)]
     other = [Statement("It changed in 1888.", ("E8",)), Statement("March 1800 saw none.")]
     sections = [Section(f"A{n}", tuple(part)) for n, part in enumerate((said[:2], said[2:], other))]
-    shown = render_timeline(Draft((), tuple(sections)), WORDS, lambda ids: f"[{','.join(ids)}]")
+    known, _ = ledger("What changed?")
+    drafted = Draft((), tuple(sections))
+    shown = render_timeline(drafted, known, WORDS, lambda ids: f"[{','.join(ids)}]")
     assert shown.split("\n")[2:] == [
         "| Date | Event |",
         "| --- | --- |",
-        "| 1889-04-03 | A \\| B changed in 3 April 1889. [E1] |",
-        "| 1890-05 | A \\| B changed in May 1890. [E0] |",
-        "| 1890-05-01 | A \\| B changed in 1 May 1890. [E3] |",
-        "| 1999-07 | A \\| B changed in July 1999. [E4] |",
-        "| 2001-06 | A \\| B changed in June 2001. [E2] |",
+        "| 3 April 1889 | A \\| B changed in 3 April 1889. [E1] |",
+        "| May 1890 | A \\| B changed in May 1890. [E0] |",
+        "| 1 May 1890 | A \\| B changed in 1 May 1890. [E3] |",
+        "| July 1999 | A \\| B changed in July 1999. [E4] |",
+        "| June 2001 | A \\| B changed in June 2001. [E2] |",
     ]
-    assert render_timeline(Draft((), tuple(sections[:2])), WORDS, lambda ids: "") == ""
+    assert render_timeline(Draft((), tuple(sections[:2])), known, WORDS, lambda ids: "") == ""

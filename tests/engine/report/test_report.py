@@ -101,7 +101,8 @@ async def test_few_faulty_statements_are_quoted_without_another_call(
     draft = {"statements": [f"{LIT_TOO} [E2]", f"{wrong} [E1]"], "short_answer": []}
     model, ran = await drafted(draft)
     assert "repair" not in model.tasks
-    assert "1889" not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+    told = f"“{LIT.rstrip('.')}” (coast.example)."
+    assert "1889" not in ran.report.markdown and told in ran.report.markdown
     assert ran.report.checks.cut == 1
 
 
@@ -300,11 +301,9 @@ async def test_disputes_are_shown_side_by_side() -> None:
     ]
     ran = await World(Web(pages), Oracle(SIMPLE)).ask(SIMPLE.question)
     assert "⚠ Sources disagree" in ran.report.markdown
-    block = ran.report.markdown.split("## Sources disagree\n\n")[1].split("\n\n")[0]
-    assert block.split("\n") == [
-        f"- coast.example, 2025-01-02: “{one}” [1]",
-        f"- rival.example, undated: “{other}” [2]",
-    ]
+    box = ran.report.markdown.split("> **⚠ Sources disagree:** ")[1].split("\n")[0]
+    first, second = (text.rstrip(".") for text in (one, other))
+    assert box == f"{first} (coast.example, January 2025). [1] {second} (rival.example). [2]"
     check_markers(ran)
 
 
@@ -365,7 +364,7 @@ async def test_a_report_says_that_a_budget_or_an_early_end_cut_research_short(
 async def test_each_cited_page_stands_among_the_sources_with_its_date() -> None:
     dated = page("https://coast.example/", LIT, "Harrow Point light", published="2025-01-02")
     ran = await World(Web([dated]), Oracle(SIMPLE)).ask(SIMPLE.question)
-    line = "- [1] Harrow Point light, coast.example, 2025-01-02: <https://coast.example/>"
+    line = "- [1] Harrow Point light, coast.example, 2 January 2025: <https://coast.example/>"
     assert line in ran.report.markdown.split("\n")
 
 

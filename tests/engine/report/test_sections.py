@@ -1,11 +1,17 @@
 """A thorough run's report: sections side by side, a summary of them, and what fails alone."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
-from research.engine.ports import ModelFailure
+import pytest
+
+from research.engine.llm_tasks.sections import write_sections
+from research.engine.ports import ModelFailedError
 from research.engine.records import Aspect, Evidence
-from research.engine.report import outline
+from research.engine.report import outline, report
+from research.engine.report.draft import Draft
+from research.engine.run import Run
 from tests.engine.report.test_report import check_markers
 from tests.engine.scripted import (
     CHAIN,
@@ -54,9 +60,52 @@ async def test_sections_have_places_of_their_own_in_the_journal() -> None:
     assert wanted <= places and "report/draft" not in places
 
 
+async def test_a_section_with_more_evidence_than_a_draft_holds_has_several(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outline, "MOST_RECORDS", 1)
+    world, ran = await thorough()
+    shown = [
+        tuple(re.findall(r"^\[(E\d+)\]", each.prompt, re.MULTILINE))
+        for each in models(world).requests
+        if each.task == "section"
+    ]
+    assert all(len(ids) == 1 for ids in shown) and len(set(shown)) == len(shown) > 3
+    places = [place for place, _ in world.store.entries if place.startswith("report/section/")]
+    assert len(set(places)) == len(shown)
+    assert all(text in ran.report.markdown for text in (DESIGNED, TRAINED, OWNED))
+    monkeypatch.undo()
+    check_markers(ran)
+
+
+async def test_a_part_of_a_section_without_a_draft_is_quoted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outline, "MOST_RECORDS", 1)
+    _, whole = await thorough()
+    shared = Counter(record.aspect_id for record in whole.evidence)
+    lost = next(record for record in whole.evidence if shared[record.aspect_id] > 1)
+
+    def say_nothing(model: Oracle) -> None:
+        model.twists["section"] = lambda answer: (
+            {**answer, "statements": []} if lost.id in str(answer["statements"]) else answer
+        )
+
+    drafts = []
+
+    async def keep(run: Run) -> Draft:
+        drafts.append(await write_sections(run))
+        return drafts[-1]
+
+    monkeypatch.setattr(report, "write_sections", keep)
+    await thorough(say_nothing)
+    said = [each for each in drafts[0].statements if lost.id in each.evidence]
+    assert [each.quoted for each in said] == [True]
+
+
 async def test_a_section_that_fails_is_quoted_and_the_others_stay() -> None:
     def fail_once(model: Oracle) -> None:
-        model.faults["section"] = [ModelFailure("It would not answer.", permanent=True)]
+        model.faults["section"] = [ModelFailedError("It would not answer.", permanent=True)]
 
     _, ran = await thorough(fail_once)
     assert ran.usage.fallbacks == {"section": {"It would not answer.": 1}}
@@ -133,5 +182,6 @@ def test_short_sections_of_a_broad_report_are_drafted_together() -> None:
 
 
 def test_words_are_shared_out_by_evidence_within_bounds() -> None:
-    shared = [outline._share_words(3000, own, 40) for own in (1, 10, 30)]
+    shared = [outline._share_words(3000, own, 40, 1) for own in (1, 10, 30)]
     assert shared == [outline.LEAST_WORDS, 750, outline.MOST_WORDS]
+    assert outline._share_words(3000, 30, 40, drafts=2) == 2 * outline.MOST_WORDS

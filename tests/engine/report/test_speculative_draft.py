@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from research.engine.budget.meter import estimate_tokens
-from research.engine.journal import JournalEnds
+from research.engine.journal import JournalEndsError
 from research.engine.ports import ModelAnswer, ModelRequest
 from research.engine.records import Action, StopReason
 from tests.engine.rounds.test_verification import KNOBS, QUESTION, tower
@@ -125,7 +125,7 @@ async def test_a_replay_that_needs_what_was_given_up_ends_there() -> None:
     ran = await world.ask(SIMPLE.question)
     assert len(ran.rounds) > 1
     replayed = await world.replay(SIMPLE.question, adaptive_quality_threshold=2.0)
-    assert isinstance(replayed.ended, JournalEnds) and replayed.ended.place == "round/1/draft"
+    assert isinstance(replayed.ended, JournalEndsError) and replayed.ended.place == "round/1/draft"
     assert not replayed.usage.fallbacks
 
 

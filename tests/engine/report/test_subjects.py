@@ -7,7 +7,7 @@ from research.engine.evidence.store import Finding
 from research.engine.records import Aspect, Source
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.markdown import render_report
-from research.engine.report.parts.subjects import leans_back, with_subjects
+from research.engine.report.parts.subjects import leans_back, refers_back, with_subjects
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import term_set
 from tests.engine.scripted import ledger, page, quoted
@@ -54,6 +54,26 @@ def test_a_sentence_leans_back_that_opens_with_a_pronoun_or_an_unknown_thing(
     sentence: str, language: str, leans: bool
 ) -> None:
     assert leans_back(sentence, language, term_set("the tower")) is leans
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "refers"),
+    [
+        ("Most adults name such a serial.", "en", True),
+        ("Land Letters credit it to easy fields.", "en", True),
+        ("As a result Gull Rock gets calls.", "en", True),
+        ("Gull Rock has lamps such as this one.", "en", True),
+        ("Gull Rock has lights such as lamps.", "en", False),
+        ("Gull Rock was lit so that ships see it.", "en", False),
+        ("Deshalb ist Gull Rock rot.", "de", True),
+        ("Gull Rock hat solche Lampen.", "de", True),
+        ("Gull Rock hat rote Lampen.", "de", False),
+    ],
+)
+def test_a_sentence_refers_back_that_points_at_what_stood_before(
+    sentence: str, language: str, refers: bool
+) -> None:
+    assert refers_back(sentence, language, term_set("the tower")) is refers
 
 
 def test_what_leans_on_another_page_stands_behind_its_sub_question(known: Ledger) -> None:

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from research.engine.rounds.private_words import private_words
+from research.engine.untrusted.search_words import private_words
 from tests.engine.scripted import ledger, page
 
 QUESTION = "When does the harbour plan start?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from research.engine.journal.forms import Form
 from research.engine.records import Unit
 from research.engine.rounds.topics import Topic
 from research.engine.rounds.units import Work, read_together
@@ -20,3 +21,10 @@ def test_few_pages_go_to_an_earlier_unit_and_many_stay() -> None:
     assert work[0].asked.topic == "part 1 part 3"
     assert work[0].asked.queries == ("query 1", "query 3")
     assert work[3].asked.topic == "part 4"
+
+
+def test_a_reader_is_told_each_topic_in_a_line_of_its_own() -> None:
+    work = [unit_of(1, 2), unit_of(2, 1)]
+    read_together(work)
+    assert work[0].asked.told(Form.CARRIED) == "part 1\npart 2"
+    assert work[0].asked.told(Form.UNCUT) == "part 1 part 2"

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from research.engine.evidence.ledger import Lead
-from research.engine.journal import JournalEnds
-from research.engine.journal.containment import UNEXPECTED
+from research.engine.journal import JournalEndsError
 from research.engine.journal.forms import Form
+from research.engine.journal.model_calls import UNEXPECTED
 from research.engine.ports import (
-    ModelFailure,
+    ModelFailedError,
     Page,
     SearchAnswer,
-    SearchFailure,
+    SearchFailedError,
     SearchHit,
     SearchRequest,
 )
@@ -186,14 +186,12 @@ async def test_a_page_that_is_not_to_be_had_gives_its_place_to_the_next_one() ->
 
 @pytest.mark.requirement("C20")
 async def test_a_page_that_was_read_is_listed_with_what_is_known_of_it() -> None:
-    read = page("https://coast.example/", LIT, "Harrow Point", published="2025-01-02", kind="news")
+    known = {"published": "2025-01-02", "kind": "news", "site": "Coast Chronicle"}
+    read = page("https://coast.example/", LIT, "Harrow Point", **known)
     ran = await World(Web([read]), Oracle(SIMPLE)).ask(SIMPLE.question, adaptive_max_depth=1)
     [source] = ran.of(Source)
-    assert (source.domain, source.kind, source.published) == (
-        "coast.example",
-        "news",
-        "2025-01-02",
-    )
+    assert {name: getattr(source, name) for name in known} == known
+    assert source.domain == "coast.example"
     assert (source.status, source.relevance) == ("cited", 1)
 
 
@@ -215,7 +213,7 @@ class ByKind(Web):
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
         if request.kind in self.broken:
-            raise SearchFailure(f"Nobody looks for {request.kind} pages.")
+            raise SearchFailedError(f"Nobody looks for {request.kind} pages.")
         answer = await super().search(request)
         return SearchAnswer(
             tuple(hit for hit in answer.hits if self.kinds[hit.url] == request.kind)
@@ -371,7 +369,7 @@ def test_a_replay_that_ends_leaves_no_failure_of_a_page_behind() -> None:
         loop = runner.get_loop()
         loop.set_exception_handler(lambda _, context: unheard.append(context["message"]))
         ended = runner.run(world.replay(SIMPLE.question)).ended
-        assert isinstance(ended, JournalEnds)
+        assert isinstance(ended, JournalEndsError)
         del ended  # its traceback holds the tasks
         gc.collect()
     assert unheard == []
@@ -382,7 +380,7 @@ async def test_failures_are_counted_by_tool_and_kind_of_page() -> None:
     world = World(ByKind(KINDS, frozenset({"video"})), Oracle(SIMPLE))
     assert world.model is not None
     world.web.down.add(KINDS["academic"].url)
-    world.model.faults["assess"] = [ModelFailure("The server is busy.")]
+    world.model.faults["assess"] = [ModelFailedError("The server is busy.")]
     knobs: dict[str, Any] = {"search_kind": ("web", "academic", "video"), "adaptive_max_depth": 1}
     ran = await world.ask(SIMPLE.question, **knobs)
     assert ran.usage.failures == {"search_video": 1, "fetch": 1, "model": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from research.engine.llm_tasks.parsed_question import from_wording
+from research.engine.offline.planning import from_wording
 from research.engine.records import StopReason
 from research.engine.report.report_i18n import labels_for, translated_languages
 from research.engine.text.language import language_limits, language_of

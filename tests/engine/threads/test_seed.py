@@ -109,6 +109,13 @@ def test_a_model_is_told_the_shape_beside_the_plan_s_own_form() -> None:
     assert wanted_length(shape, "600 to 900") == "600 to 900"
 
 
+def test_a_table_has_room_for_a_statement_on_each_sub_question() -> None:
+    table = ReportFormat("table")
+    lengths = [wanted_length(table, "600 to 900", parts) for parts in (0, 7, 14)]
+    assert lengths == ["at most 300", "at most 300", "at most 560"]
+    assert wanted_length(ReportFormat("shorter"), "600 to 900", 14) == "at most 200"
+
+
 def test_a_table_keeps_its_cells_whatever_a_page_says() -> None:
     odd: Page = page("https://odd.example/", "A | B holds.\nFor all.")
     made, _ = ledger("Does A | B hold?")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from research.engine.evidence.ledger import ANSWERING
-from research.engine.journal import Parked
+from research.engine.journal import ParkedError
 from research.engine.records import Aspect, Gap, Problem, Report, Stage, Status, StopReason
 from tests.engine.rounds.test_verification import KNOBS, QUESTION, tower
 from tests.engine.scripted import (
@@ -51,12 +51,12 @@ async def test_a_paused_run_is_parked_and_goes_on_where_it_was() -> None:
     world, plain = harbour(CHAIN), await harbour(CHAIN).ask(CHAIN.question)
     assert world.model is not None
     first = await world.ask(CHAIN.question, inbox=Commands({"kind": "pause"}))
-    assert isinstance(first.ended, Parked)
+    assert isinstance(first.ended, ParkedError)
     assert first.state.status is Status.PAUSED and len(first.rounds) == 1
     asked = len(world.model.requests)
 
     still = await world.ask(CHAIN.question, inbox=Commands({"kind": "add_topic", "topic": "X"}))
-    assert isinstance(still.ended, Parked) and len(world.model.requests) == asked
+    assert isinstance(still.ended, ParkedError) and len(world.model.requests) == asked
 
     second = await world.ask(CHAIN.question, inbox=Commands({"kind": "resume"}))
     assert second.ended is None and second.state.status is Status.COMPLETED
@@ -100,7 +100,7 @@ async def test_paused_again_at_once_it_waits_again() -> None:
     await world.ask(CHAIN.question, inbox=Commands({"kind": "pause"}))
     inbox = Commands({"kind": "resume"}, {"kind": "pause"})
     again = await world.ask(CHAIN.question, inbox=inbox)
-    assert isinstance(again.ended, Parked) and again.state.status is Status.PAUSED
+    assert isinstance(again.ended, ParkedError) and again.state.status is Status.PAUSED
     ran = await world.ask(CHAIN.question, inbox=Commands({"kind": "resume"}))
     assert ran.state.status is Status.COMPLETED
     await check_replay(world, CHAIN.question, ran)
@@ -249,7 +249,7 @@ async def test_a_tree_of_a_fixed_size_takes_only_pause_and_stop() -> None:
     world = harbour()
     knobs = {"deep_research_mode": "fixed", "deep_research_breadth": 2}
     first = await world.ask(SIMPLE.question, inbox=inbox, **knobs)
-    assert isinstance(first.ended, Parked)
+    assert isinstance(first.ended, ParkedError)
     assert [each["kind"] for each in inbox.waiting] == ["add_topic"]
     ran = await world.ask(SIMPLE.question, inbox=Commands({"kind": "resume"}), **knobs)
     assert ran.state.termination_reason is StopReason.TREE_COMPLETE
@@ -297,7 +297,7 @@ async def test_a_pause_during_verification_parks_the_run() -> None:
     world = tower()
     plain = await tower().ask(QUESTION.question, **KNOBS)
     ran = await world.ask(QUESTION.question, inbox=Later({"kind": "pause"}), **KNOBS)
-    assert isinstance(ran.ended, Parked) and ran.state.status is Status.PAUSED
+    assert isinstance(ran.ended, ParkedError) and ran.state.status is Status.PAUSED
     ran = await world.ask(QUESTION.question, inbox=Commands({"kind": "resume"}), **KNOBS)
     assert ran.ended is None and ran.report == plain.report
     await check_replay(world, QUESTION.question, ran, **KNOBS)
@@ -319,7 +319,7 @@ APPROVED = {"kind": "approve"}
 async def unsure() -> World:
     world = harbour(CHAIN)
     ran = await world.ask(CHAIN.question, inbox=Commands(APPROVED), **UNSURE)
-    assert isinstance(ran.ended, Parked)
+    assert isinstance(ran.ended, ParkedError)
     assert ran.state.status is Status.PAUSED
     assert ran.state.asks == (
         "After 1 round, the most for a question like this: 1 of 3 answered. "
@@ -333,7 +333,7 @@ async def test_an_unsure_engine_asks_and_digs_deeper_when_told() -> None:
     world = await unsure()
     inbox = Commands({"kind": "dig_deeper", "rounds": 2})
     ran = await world.ask(CHAIN.question, inbox=inbox, **UNSURE)
-    while isinstance(ran.ended, Parked):
+    while isinstance(ran.ended, ParkedError):
         ran = await world.ask(CHAIN.question, inbox=Commands({"kind": "stop"}), **UNSURE)
     assert len(ran.rounds) == 3 and ran.state.asks == ""
     await check_replay(world, CHAIN.question, ran, **UNSURE)

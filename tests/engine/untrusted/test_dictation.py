@@ -91,10 +91,10 @@ def _lines(text: str, form: Form = NEWEST) -> list[NumberedSentence]:
 @pytest.mark.requirement("C11")
 def test_what_is_dictated_is_quoted_whatever_is_made_of_it() -> None:
     rule = "By custom the tower is told with the remark that its keeper was drowned."
-    lines = _lines(f"{TOWER}\n\n{rule}")
-    assert [line.dictated for line in lines] == [False, True]
+    lines = _lines(f"{TOWER}\n\n{rule}\n\nThe keepers lived in two houses below the tower.")
+    assert [line.dictated for line in lines] == [False, True, False]
     reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
-    check_finding(reading, "The keeper of the tower was drowned.", lines[1:], aspect, ASKED)
+    check_finding(reading, "The keeper of the tower was drowned.", lines[1:2], aspect, ASKED)
     check_finding(reading, TOWER, lines[:1], aspect, ASKED)
     told, stated = reading.findings
     assert (told.claim, told.uncertainty) == (rule, ("dictated",))

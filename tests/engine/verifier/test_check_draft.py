@@ -8,8 +8,10 @@ import pytest
 
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
-from research.engine.ports import ModelFailure
-from research.engine.records import GateResult, Qualification, Stage
+from research.engine.ports import ModelFailedError
+from research.engine.records import Evidence, GateResult, Qualification, Stage
+from research.engine.report.draft import Statement
+from research.engine.verifier.planting import shown_pair
 from tests.engine.scripted import (
     LIT,
     LIT_TOO,
@@ -20,6 +22,9 @@ from tests.engine.scripted import (
     Ran,
     World,
     harbour,
+    ledger,
+    page,
+    quoted,
     run,
 )
 
@@ -32,7 +37,7 @@ async def drafted(
     *statements: str,
     verifier: Qualification | None = QUALIFIED,
     verify: Any = None,
-    fault: ModelFailure | None = None,
+    fault: ModelFailedError | None = None,
     **knobs: Any,
 ) -> tuple[Oracle, Ran, World]:
     world = harbour(SIMPLE)
@@ -61,7 +66,7 @@ async def test_what_the_verifier_carries_stays_and_what_it_does_not_becomes_a_qu
     model, ran, _ = await drafted(GOOD, BAD)
     assert model.tasks.count("verify") == 1
     assert TRUE in ran.report.markdown and FALSE not in ran.report.markdown
-    assert f"“{LIT}”" in ran.report.markdown
+    assert f"“{LIT}”" not in ran.report.markdown, "it says what stands already"
     checks = ran.report.checks
     assert (checks.verifier, checks.quoted_instead, checks.cut) == ("believed", 1, 0)
     assert checks.by_model == 2, "in the short answer and in its section"
@@ -82,10 +87,17 @@ async def test_a_fault_that_only_the_second_look_finds_makes_a_quotation() -> No
 
 
 NEAR = "The Harrow Point lighthouse was lit on 14 March 1887."
+MISSED = Qualification("v", 80, 3, 80, 0)
+
+
+async def test_a_verifier_that_missed_hardly_anything_is_believed_on_details() -> None:
+    _, ran, _ = await drafted(f"{NEAR} [E1]", verifier=Qualification("v", 80, 2, 80, 0))
+    assert NEAR in ran.report.markdown and f"“{LIT}”" not in ran.report.markdown
+    assert ran.report.checks.verifier == "believed"
 
 
 async def test_what_nearly_has_its_quote_s_words_becomes_a_quotation_even_if_carried() -> None:
-    model, ran, _ = await drafted(f"{NEAR} [E1]", BAD)
+    model, ran, _ = await drafted(f"{NEAR} [E1]", BAD, verifier=MISSED)
     asked = next(each.prompt for each in model.requests if each.task == "verify")
     assert NEAR in asked, "a canary would stand out without it"
     assert NEAR not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
@@ -95,7 +107,7 @@ async def test_what_nearly_has_its_quote_s_words_becomes_a_quotation_even_if_car
 
 
 async def test_nobody_is_asked_about_statements_that_are_quoted_anyway() -> None:
-    model, ran, _ = await drafted(f"{NEAR} [E1]")
+    model, ran, _ = await drafted(f"{NEAR} [E1]", verifier=MISSED)
     assert "verify" not in model.tasks
     assert NEAR not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
 
@@ -162,7 +174,7 @@ async def test_a_missing_verdict_means_not_carried() -> None:
 
 
 async def test_a_verifier_that_fails_leaves_quotations() -> None:
-    failure = ModelFailure("The model's server is gone.", permanent=True)
+    failure = ModelFailedError("The model's server is gone.", permanent=True)
     _, ran, _ = await drafted(GOOD, fault=failure)
     assert ran.report.checks.verifier == "failed"
     assert TRUE not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
@@ -232,3 +244,17 @@ async def test_an_assessment_knows_nothing_of_verdicts() -> None:
     assert [r.prompt for r in model.requests if r.task == "assess"] == [
         r.prompt for r in other.requests if r.task == "assess"
     ]
+
+
+@pytest.mark.parametrize(
+    "said, source", [("In 2013 it was 40 percent.", "t, 2013-05-20"), ("It was 40 percent.", "t")]
+)
+def test_the_verifier_is_told_the_day_of_a_page_where_a_statement_is_dated(
+    said: str, source: str
+) -> None:
+    claim = "It is 40 percent."
+    read = page("https://a.example/", claim, title="t", published="2013-05-20T08:00:00+00:00")
+    known, _ = ledger("How much is it?")
+    known.book.records["E1"] = Evidence("E1", claim, "A1", 1, (quoted(read, claim),), 0.9)
+    [shown] = shown_pair(Statement(said, ("E1",)), known).quotes
+    assert shown.source == source

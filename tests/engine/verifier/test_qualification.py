@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pytest
 
 from research.engine.records import Qualification
-from research.engine.verifier.binomial import least_proportion, upper_tail
 from research.engine.verifier.pairs import Pair, qualification_pairs
 from research.engine.verifier.qualification import (
     BATCH,
@@ -16,8 +15,10 @@ from research.engine.verifier.qualification import (
     PlantedResult,
     is_plausible,
     is_qualified,
+    least_proportion,
     qualify,
     shuffled_pairs,
+    upper_tail,
 )
 
 MOST_ERRORS = 16

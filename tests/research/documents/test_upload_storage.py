@@ -15,8 +15,7 @@ from config.environment import read_upload_storage
 from research.documents import uploads
 from research.documents.uploads import StateFolder
 from research.models import Collection
-from research.operations.backup import write_backup
-from research.operations.restore import restore_backup
+from research.operations.backup import restore_backup, write_backup
 from research.services import documents
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.fetch import USER_AGENT, FetchSettings, SafeFetch
 from tests.support.in_process import InProcessPool
 from tests.support.retrieval.papers import pdf, scan, word
@@ -56,7 +56,7 @@ def fetching(pool, site):
 
 async def failure(fetch, url):
     async with fetch:
-        with pytest.raises(FetchFailure) as caught:
+        with pytest.raises(FetchFailedError) as caught:
             await fetch.fetch(url)
     assert "127.0.0.1" not in caught.value.reason
     return caught.value
@@ -268,7 +268,7 @@ async def test_the_cap_is_on_the_byte(site, fetching):
     site.answers["/does-not"] = reply(b"a" * 1_001, content_type="text/plain")
     async with fetching(max_bytes=1_000) as fetch:
         assert len((await fetch.fetch(site.url("/fits"))).text) == 1_000
-        with pytest.raises(FetchFailure):
+        with pytest.raises(FetchFailedError):
             await fetch.fetch(site.url("/does-not"))
 
 
@@ -390,7 +390,7 @@ async def test_a_document_may_be_larger_than_a_page_whatever_its_type(site, fetc
     site.answers["/text"] = reply(b"word " * 1_000, content_type="application/octet-stream")
     async with fetching(max_bytes=2_000) as fetch:
         assert "Page 29" in (await fetch.fetch(site.url("/pdf"))).text
-        with pytest.raises(FetchFailure, match="larger than"):
+        with pytest.raises(FetchFailedError, match="larger than"):
             await fetch.fetch(site.url("/text"))
 
 

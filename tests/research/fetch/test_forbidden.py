@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, ip_address
 
 import pytest
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.fetch import FetchSettings, SafeFetch
 from tests.support.in_process import InProcessPool
 from tests.support.retrieval.web import Site, open_site, redirect
@@ -122,10 +122,10 @@ async def listening() -> AsyncIterator[tuple[int, list[int]]]:
 
 
 async def refused(fetch: SafeFetch, url: str) -> bool:
-    """Whether a fetch gave no page; anything but a `FetchFailure` is a fault."""
+    """Whether a fetch gave no page; anything but a `FetchFailedError` is a fault."""
     try:
         await fetch.download(url)
-    except FetchFailure:
+    except FetchFailedError:
         return True
     return False
 

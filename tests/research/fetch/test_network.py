@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.network import CheckedNetwork, system_resolve
 from research.fetch.url_policy import AddressRefusedError, AddressRules
@@ -74,7 +74,7 @@ async def test_a_name_server_that_is_silent_costs_the_connects_time():
     async def resolve(host, port):
         await asyncio.sleep(30)
 
-    with pytest.raises(FetchFailure, match="could not be found"):
+    with pytest.raises(FetchFailedError, match="could not be found"):
         await CheckedNetwork(AddressRules(), resolve).connect_tcp("a.example", 80, 0.05)
 
 
@@ -132,6 +132,6 @@ async def test_the_secure_connection_is_for_the_name_and_must_be_vouched_for(tmp
         with InProcessPool() as pool:
             settings = FetchSettings(frozenset({place}))
             async with SafeFetch(settings, pool, resolve=resolve) as fetch:
-                with pytest.raises(FetchFailure, match="no connection"):
+                with pytest.raises(FetchFailedError, match="no connection"):
                     await fetch.fetch(f"https://{place}/")
     assert asked == ["wiki.test"]

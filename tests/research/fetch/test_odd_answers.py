@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.fallback import FallbackSearch, NamedSearch
 from research.search.providers import PROVIDERS, brave, exa, searxng, tavily, wikipedia
 from research.search.providers.academic import arxiv
@@ -84,8 +84,8 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def reason(search) -> SearchFailure:
-    with pytest.raises(SearchFailure) as failure:
+async def reason(search) -> SearchFailedError:
+    with pytest.raises(SearchFailedError) as failure:
         await search
     assert KEY not in failure.value.reason and "127.0.0.1" not in failure.value.reason
     return failure.value

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from research.engine.config import ResearchConfig
-from research.engine.ports import FetchFailure, Page
+from research.engine.ports import FetchFailedError, Page
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.page_cache import PageCache, RunFetch, scope_of
 from research.models import CachedPage, PageText
@@ -133,7 +133,7 @@ def test_what_another_extractor_read_is_read_again(site, read):
 def test_failures_are_not_kept(site, read):
     site.pages.clear()
     for _ in range(2):
-        with pytest.raises(FetchFailure, match="404"):
+        with pytest.raises(FetchFailedError, match="404"):
             read()
     assert len(site.requests) == 2
 
@@ -185,7 +185,7 @@ def test_a_copy_stands_in_for_no_page_that_is_gone_or_refused(site, read, path, 
     read()
     CachedPage.objects.update(fetched_at=MONTHS_AGO)
     site.instead[path] = reply
-    with pytest.raises(FetchFailure, match=reason):
+    with pytest.raises(FetchFailedError, match=reason):
         read()
 
 
@@ -195,9 +195,9 @@ def test_a_copy_stands_in_only_where_it_may_be_read(site, listed, read):
     CachedPage.objects.update(fetched_at=MONTHS_AGO)
     site.down = True
     assert read(ADA).note
-    with pytest.raises(FetchFailure, match="503"):
+    with pytest.raises(FetchFailedError, match="503"):
         read(BEN)
-    with pytest.raises(FetchFailure, match="503"):
+    with pytest.raises(FetchFailedError, match="503"):
         read(ADA, max_age_hours=0)
 
 
@@ -217,12 +217,12 @@ def test_a_run_s_settings_are_the_bounds_of_its_pages():
 @pytest.mark.requirement("F13")
 def test_the_bounds_of_a_run_hold_for_kept_pages(site, read):
     read()
-    with pytest.raises(FetchFailure, match="left out"):
+    with pytest.raises(FetchFailedError, match="left out"):
         read(bounds=Bounds(never_sites=("127.0.0.1",)))
     CachedPage.objects.all().delete()
     site.pages["/a"] = FIRST.replace("<meta", '<meta name="date" content="2020-05-06"><meta')
     for _ in range(2):
-        with pytest.raises(FetchFailure, match="outside the time asked for"):
+        with pytest.raises(FetchFailedError, match="outside the time asked for"):
             read(BEN, bounds=Bounds(since="2021-01-01"))
     assert read(BEN, bounds=Bounds(until="2021-01-01")).published == "2020-05-06"
 

@@ -5,7 +5,7 @@ from time import time
 
 import pytest
 
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.rate_limit import MOST, RateLimiter, RateLimiters
 from research.fetch.robots import MAX_BYTES
@@ -56,8 +56,8 @@ def paths(site: Site) -> list[str]:
     return [request[0].split(" ")[1] for request in site.requests]
 
 
-async def refusal(fetch: SafeFetch, url: str) -> FetchFailure:
-    with pytest.raises(FetchFailure) as caught:
+async def refusal(fetch: SafeFetch, url: str) -> FetchFailedError:
+    with pytest.raises(FetchFailedError) as caught:
         await fetch.download(url)
     return caught.value
 
@@ -208,10 +208,10 @@ async def test_a_site_that_is_left_out_is_never_asked(site, fetching):
         site.answers["/"] = redirect(other.url())
         away = Bounds(never_sites=("127.0.0.1",))
         async with fetching(other) as fetch:
-            with pytest.raises(FetchFailure, match="left out of this research"):
+            with pytest.raises(FetchFailedError, match="left out of this research"):
                 await fetch.fetch(site.url(), away.check_site)
             one = Bounds(only_sites=("elsewhere.example",))
-            with pytest.raises(FetchFailure, match="left out of this research"):
+            with pytest.raises(FetchFailedError, match="left out of this research"):
                 await fetch.fetch(site.url(), one.check_site)
     assert (site.connections, other.connections) == (0, 0)
 
@@ -224,7 +224,7 @@ async def test_a_redirect_to_a_site_that_is_left_out_is_not_followed(site, pool)
     site.answers["/"] = redirect(f"http://{place}/1")
     settings = FetchSettings(frozenset({site.place, place}), interval_seconds=0.0)
     async with SafeFetch(settings, pool, resolve=resolve) as fetch:
-        with pytest.raises(FetchFailure, match="left out of this research"):
+        with pytest.raises(FetchFailedError, match="left out of this research"):
             await fetch.fetch(site.url(), Bounds(never_sites=("wiki.test",)).check_site)
     assert paths(site) == ["/"]
 

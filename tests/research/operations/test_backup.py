@@ -20,8 +20,7 @@ from research.documents import uploads
 from research.engine.loop import run_research
 from research.models import Collection, JournalEntry, Run
 from research.operations import backup, database_copies
-from research.operations.backup import BackupError, write_backup
-from research.operations.restore import restore_backup
+from research.operations.backup import BackupError, restore_backup, write_backup
 from research.services import documents, runs
 from research.worker.leases import claim_run
 from research.worker.run_executor import advance_run

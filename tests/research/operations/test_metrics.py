@@ -13,7 +13,7 @@ from django.db.utils import OperationalError
 from django.utils import timezone
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.models import Run
 from research.operations.work_status import WorkCollector, read_work_status
 from research.search.fallback import FallbackSearch, NamedSearch
@@ -35,7 +35,7 @@ class Broken:
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (SearchFailure("down"), "failed"),
+        (SearchFailedError("down"), "failed"),
         (ValueError("bug"), "error"),
         (asyncio.CancelledError(), "cancelled"),
     ],

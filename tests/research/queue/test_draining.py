@@ -11,8 +11,8 @@ from research.engine.journal import Journal
 from research.engine.loop import Question
 from research.engine.ports import ModelAnswer, ModelRequest
 from research.models import JournalEntry, Run
-from research.queue.embedded import EmbeddedWorker
-from research.worker.call_gate import CallGate
+from research.queue.processes import EmbeddedWorker
+from research.worker.journal_store import CallGate
 from research.worker.run_executor import Timing
 from tests.research.scripts import World, asks_model
 

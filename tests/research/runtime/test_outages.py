@@ -23,10 +23,10 @@ from research.documents.folder import DocumentError
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.loop import Question
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.models import Run
 from research.queue import admission
-from research.queue.embedded import EmbeddedWorker, Engine
+from research.queue.processes import EmbeddedWorker, Engine
 from research.readmodel.run_json import run_resource
 from research.runtime.outages import Outages, is_outage, loaded_errors
 from research.search.documents import DocumentSearch
@@ -258,7 +258,7 @@ def test_a_process_whose_own_calls_fail_claims_nothing_for_a_while(
             raise OperationalError("gone")
         return claim_next(*arguments, **named)
 
-    monkeypatch.setattr("research.queue.embedded.claim_next", failing)
+    monkeypatch.setattr("research.queue.processes.claim_next", failing)
     work_until(sleeps.outages, lambda: Run.objects.get(pk=run.pk).status == "completed")
     assert sleeps.seconds == [1, 2, 4]
 
@@ -366,10 +366,10 @@ async def test_an_outage_of_the_index_is_told_from_an_index_that_cannot_be_used(
         async def search(self, *_: Any) -> Any:
             raise DocumentError("The index of the documents cannot be read.") from self.error
 
-    async def failure(error: Exception) -> SearchFailure:
+    async def failure(error: Exception) -> SearchFailedError:
         index: Any = Index(error)
         search = FallbackSearch([NamedSearch("documents", DocumentSearch(index, ["a"]))])
-        with pytest.raises(SearchFailure) as caught:
+        with pytest.raises(SearchFailedError) as caught:
             await search.search(SearchRequest("eggs"))
         return caught.value
 

@@ -7,7 +7,7 @@ import pytest
 from ddgs.engines import ENGINES
 from ddgs.engines.mojeek import Mojeek
 
-from research.engine.ports import SearchFailure, SearchRequest
+from research.engine.ports import SearchFailedError, SearchRequest
 from research.search.providers.ddgs import LABEL, DdgsSearch, region_for
 from tests.support.retrieval.search_api import SearchApi, serving
 
@@ -63,7 +63,7 @@ async def test_what_leads_to_no_page_is_counted(api, search):
 
 async def test_nothing_but_such_is_a_failure(api, search):
     api.answers(200, page(("mailto:a@b.c", "No", "x")))
-    with pytest.raises(SearchFailure, match="result pages could not be read"):
+    with pytest.raises(SearchFailedError, match="result pages could not be read"):
         await search.search(REQUEST)
 
 
@@ -74,7 +74,7 @@ async def test_nothing_found_is_an_answer(api, search):
 
 async def test_an_engine_that_breaks_off_is_a_failure(api, search):
     api.script.append((200, {"Content-Encoding": "gzip"}, b"not gzip"))
-    with pytest.raises(SearchFailure) as failure:
+    with pytest.raises(SearchFailedError) as failure:
         await search.search(REQUEST)
     assert failure.value.reason == "The search engines could not be reached or refused."
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from research.engine.ports import FetchFailure, SearchFailure, SearchRequest
+from research.engine.ports import FetchFailedError, SearchFailedError, SearchRequest
 from research.fulltext.index import DocumentIndex
 from research.search.documents import DocumentFetch, DocumentSearch
 from tests.support.retrieval.folders import InProcess, write
@@ -77,7 +77,7 @@ async def test_other_spellings_of_an_address_lead_to_the_page(index: DocumentInd
     ],
 )
 async def test_every_other_address_is_refused(index: DocumentIndex, url: str):
-    with pytest.raises(FetchFailure) as failure:
+    with pytest.raises(FetchFailedError) as failure:
         await DocumentFetch(index, ["notes"]).fetch(url)
     assert (failure.value.status, failure.value.permanent) == ("refused", True)
     assert "/" not in failure.value.reason
@@ -87,8 +87,8 @@ async def test_an_unusable_index_is_a_failed_search(tmp_path: Path):
     path = tmp_path / "junk.sqlite3"
     path.write_bytes(b"no database" * 100)
     index = DocumentIndex(path)
-    with pytest.raises(SearchFailure, match="cannot be opened"):
+    with pytest.raises(SearchFailedError, match="cannot be opened"):
         await DocumentSearch(index, ["notes"]).search(SearchRequest("cats"))
-    with pytest.raises(FetchFailure, match="cannot be opened"):
+    with pytest.raises(FetchFailedError, match="cannot be opened"):
         await DocumentFetch(index, ["notes"]).fetch("file:///notes/x.txt")
     index.close()

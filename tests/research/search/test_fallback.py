@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchHit, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchHit, SearchRequest
 from research.search.fallback import FallbackSearch, NamedSearch, NoSearch, find_shortcoming
 
 REQUEST = SearchRequest("tides of the northern harbour", limit=8)
@@ -22,13 +22,13 @@ GOOD = pages("a.example", "b.example", "c.example")
 class Scripted:
     """Gives its answer, or raises it."""
 
-    def __init__(self, answer: SearchAnswer | SearchFailure) -> None:
+    def __init__(self, answer: SearchAnswer | SearchFailedError) -> None:
         self.answer = answer
         self.asked: list[SearchRequest] = []
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
         self.asked.append(request)
-        if isinstance(self.answer, SearchFailure):
+        if isinstance(self.answer, SearchFailedError):
             raise self.answer
         return self.answer
 
@@ -38,7 +38,7 @@ def found(*hits: SearchHit, notes: tuple[str, ...] = ()) -> Scripted:
 
 
 def failing(reason: str, *, permanent: bool = False) -> Scripted:
-    return Scripted(SearchFailure(reason, permanent=permanent))
+    return Scripted(SearchFailedError(reason, permanent=permanent))
 
 
 def fallback(**searches: Scripted) -> FallbackSearch:
@@ -102,7 +102,7 @@ async def test_a_failure_of_all_names_each_and_the_ways_out(permanent: bool):
     search = fallback(
         First=failing("Down.", permanent=True), Second=failing("Slow.", permanent=permanent)
     )
-    with pytest.raises(SearchFailure) as failure:
+    with pytest.raises(SearchFailedError) as failure:
         await search.search(REQUEST)
     reason = failure.value.reason
     assert reason.startswith(
@@ -129,7 +129,7 @@ async def test_only_searches_of_the_kind_are_asked():
     )
     await search.search(replace(REQUEST, kind="academic"))
     assert (len(web.asked), len(papers.asked)) == (0, 1)
-    with pytest.raises(SearchFailure, match=r"\(Web, Papers\) looks for video pages"):
+    with pytest.raises(SearchFailedError, match=r"\(Web, Papers\) looks for video pages"):
         await search.search(replace(REQUEST, kind="video"))
 
 

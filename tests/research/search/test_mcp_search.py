@@ -11,7 +11,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.fallback import FallbackSearch
 from research.search.providers import ProviderSettings, configured_providers, open_provider
 from research.search.providers.client import RetryPolicy
@@ -88,18 +88,18 @@ def test_an_empty_list_is_an_answer(served: Served) -> None:
 def test_an_unusable_answer_is_a_failure_without_the_servers_words(
     served: Served, tool: str, reason: str
 ) -> None:
-    with pytest.raises(SearchFailure, match=reason) as failure:
+    with pytest.raises(SearchFailedError, match=reason) as failure:
         search(served.url, tool)
     assert "sesame" not in failure.value.reason
 
 
 def test_a_tool_that_hangs_times_out(served: Served) -> None:
-    with pytest.raises(SearchFailure, match="did not answer in time"):
+    with pytest.raises(SearchFailedError, match="did not answer in time"):
         search(served.url, "hangs", manners=replace(QUICK, tries=1, timeout_seconds=2))
 
 
 def test_a_closed_port_is_tried_again_and_named() -> None:
-    with pytest.raises(SearchFailure, match="did not answer"):
+    with pytest.raises(SearchFailedError, match="did not answer"):
         search(f"http://127.0.0.1:{free_port()}/mcp", manners=QUICK)
 
 
@@ -112,7 +112,7 @@ def test_a_refused_request_is_named_by_its_status(
 ) -> None:
     served.refuses = status
     try:
-        with pytest.raises(SearchFailure, match=reason) as failure:
+        with pytest.raises(SearchFailedError, match=reason) as failure:
             search(served.url)
     finally:
         served.refuses = 0
@@ -171,7 +171,7 @@ def test_a_command_is_started_without_this_process_environment(
 )
 def test_a_command_that_starts_no_server_is_a_failure(command: str, reason: str) -> None:
     broken = McpSearch(client_of(command), ToolCall(), Paths(), PATIENT)
-    with pytest.raises(SearchFailure, match=reason):
+    with pytest.raises(SearchFailedError, match=reason):
         asyncio.run(broken.search(REQUEST))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from research.engine.ports import SearchFailure, SearchRequest
+from research.engine.ports import SearchFailedError, SearchRequest
 from research.search.providers import ProviderSettings, open_provider
 from research.search.providers.academic.openalex import OpenAlexSearch, abstract_of
 from research.search.providers.academic.pubmed import PubmedSearch
@@ -120,7 +120,7 @@ async def test_pubmed_without_ids_is_a_failure(
     api: SearchApi, client: httpx.AsyncClient, found: dict[str, str], reason: str
 ) -> None:
     api.answers(200, {"esearchresult": found})
-    with pytest.raises(SearchFailure) as failure:
+    with pytest.raises(SearchFailedError) as failure:
         await PubmedSearch(api.url, client, QUICK).search(REQUEST)
     assert failure.value.reason == reason
 
@@ -142,7 +142,7 @@ async def test_github_says_that_its_limit_is_reached_or_its_search_was_cut_short
     api.answers(403, {"message": "API rate limit exceeded"})
     api.answers(200, {**GITHUB, "incomplete_results": True})
     search = GithubSearch(api.url, "", client, QUICK)
-    with pytest.raises(SearchFailure, match="its rate limit is reached"):
+    with pytest.raises(SearchFailedError, match="its rate limit is reached"):
         await search.search(REQUEST)
     answer = await search.search(REQUEST)
     assert answer.notes == ("GitHub: its search was cut short.",) and len(answer.hits) == 1
@@ -170,7 +170,7 @@ async def test_stack_exchange_is_left_in_peace_as_long_as_it_asks(
     await search.search(REQUEST)
     await search.search(REQUEST)
     assert api.times[1] - api.times[0] >= 5
-    with pytest.raises(SearchFailure, match="a pause of 60 more seconds"):
+    with pytest.raises(SearchFailedError, match="a pause of 60 more seconds"):
         await search.search(REQUEST)
     assert len(api.asked) == 2
 
@@ -212,7 +212,7 @@ async def test_a_json_search_without_a_place_for_the_query_is_refused(
     named = open_provider(
         "json_search", ProviderSettings({"JSON_SEARCH_URL": "http://127.0.0.1:1/"}), client
     )
-    with pytest.raises(SearchFailure, match=r"JSON_SEARCH_URL must have \{query\}"):
+    with pytest.raises(SearchFailedError, match=r"JSON_SEARCH_URL must have \{query\}"):
         await named.search.search(REQUEST)
 
 

@@ -14,7 +14,7 @@ from time import time
 import httpx
 import pytest
 
-from research.engine.ports import SearchFailure, SearchRequest
+from research.engine.ports import SearchFailedError, SearchRequest
 from research.fetch.network import USER_AGENT
 from research.search.providers import (
     PROVIDERS,
@@ -340,8 +340,8 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def reason(search) -> SearchFailure:
-    with pytest.raises(SearchFailure) as failure:
+async def reason(search) -> SearchFailedError:
+    with pytest.raises(SearchFailedError) as failure:
         await search
     assert KEY not in failure.value.reason and "127.0.0.1" not in failure.value.reason
     return failure.value
@@ -748,7 +748,7 @@ def test_what_was_set_up_comes_in_order_of_preference():
     ],
 )
 def test_a_provider_that_is_unknown_or_not_configured_is_refused(name, words):
-    with pytest.raises(SearchFailure, match=words):
+    with pytest.raises(SearchFailedError, match=words):
         require_provider(name, ProviderSettings())
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from research.engine.ports import FetchFailure, SearchFailure, SearchRequest
+from research.engine.ports import FetchFailedError, SearchFailedError, SearchRequest
 from research.fulltext.index import DocumentIndex
 from research.search.documents import SampleLibrary
 from tests.support.retrieval.folders import InProcess, write
@@ -58,7 +58,7 @@ async def test_a_sample_can_be_fetched_before_any_search(index: DocumentIndex, l
 async def test_other_addresses_are_refused(index: DocumentIndex, library: Path):
     samples = SampleLibrary(index, InProcess(), library)
     for url in ("https://eggs.example/", "file:///sample-library/eggs.example/x.html"):
-        with pytest.raises(FetchFailure) as failure:
+        with pytest.raises(FetchFailedError) as failure:
             await samples.fetch(url)
         assert failure.value.status == "refused"
 
@@ -76,7 +76,7 @@ async def test_samples_and_documents_share_an_index_but_not_results(
 
 async def test_a_missing_library_is_told(index: DocumentIndex, tmp_path: Path):
     samples = SampleLibrary(index, InProcess(), tmp_path / "missing")
-    with pytest.raises(SearchFailure):
+    with pytest.raises(SearchFailedError):
         await samples.search(SearchRequest("eggs"))
-    with pytest.raises(FetchFailure):
+    with pytest.raises(FetchFailedError):
         await samples.fetch("https://eggs.example/x.html")

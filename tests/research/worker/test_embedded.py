@@ -16,11 +16,11 @@ from django.db.models import F
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.loop import Question
-from research.engine.ports import ModelFailure, SearchRequest
+from research.engine.ports import ModelFailedError, SearchRequest
 from research.engine.records import Action, RunState, Status
 from research.models import Run
-from research.queue import admission, embedded
-from research.queue.embedded import STOP_SECONDS, EmbeddedWorker
+from research.queue import admission, processes
+from research.queue.processes import STOP_SECONDS, EmbeddedWorker
 from research.readmodel.run_json import run_resource
 from research.services import runs
 from research.worker import leases, notify
@@ -198,7 +198,7 @@ def test_an_engine_that_fails_ends_the_run_with_a_sentence_that_tells_nothing(
 def test_a_tool_s_own_sentence_reaches_the_person(run: Run) -> None:
     async def breaks(question: Question, config: ResearchConfig, journal: Journal) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(_raise(ModelFailure("The model's server does not answer.")))
+            group.create_task(_raise(ModelFailedError("The model's server does not answer.")))
 
     assert advanced(run, World(), breaks) == "done"
     run.refresh_from_db()
@@ -346,7 +346,7 @@ def test_an_embedded_worker_starts_a_new_run_at_once_and_keeps_to_its_slots(
 ) -> None:
     at_work, most = 0, 0
     announced: list[bool] = []
-    monkeypatch.setattr(embedded, "announce_places", lambda: announced.append(True))
+    monkeypatch.setattr(processes, "announce_places", lambda: announced.append(True))
 
     async def counted(question: Question, config: ResearchConfig, journal: Journal) -> None:
         nonlocal at_work, most

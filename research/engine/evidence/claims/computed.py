@@ -32,7 +32,7 @@ from research.engine.evidence.claims.durations import (
 from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
 from research.engine.evidence.claims.names import is_misnamed
 from research.engine.evidence.claims.operands import (
-    NotComputed,
+    NotComputedError,
     Operand,
     choose_amounts,
     choose_dates,
@@ -76,13 +76,14 @@ def compute(
 ) -> Calculation:
     """Recompute a statement from its quotes, pairs of a record's id and its text.
 
-    Raises NotComputed where the result, its unit or its direction differs, where the statement
-    says anything else that the quotes don't, and where the figures could be read in two ways.
+    Raises `NotComputedError` where the result, its unit or its direction differs, where the
+    statement says anything else that the quotes don't, and where the figures could be read in two
+    ways.
     """
     if operation not in _OPERATIONS:
-        raise NotComputed(f"there is no operation {operation!r}")
+        raise NotComputedError(f"there is no operation {operation!r}")
     if len({quote for _, quote in quotes}) < max(2, len(quotes)):
-        raise NotComputed("a calculation needs a different quote for each figure")
+        raise NotComputedError("a calculation needs a different quote for each figure")
     _check_words(statement, quotes, context)
     calculation, results = _OPERATIONS[operation](statement, quotes)
     _check_other_figures(statement, results, quotes, context)
@@ -99,11 +100,11 @@ Computed = tuple[Calculation, list[Amount]]
 def _check_words(statement: str, quotes: Sequence[tuple[str, str]], context: str) -> None:
     joined = " ".join(quote for _, quote in quotes)
     if is_misnamed(statement, joined, context):
-        raise NotComputed("a name differs from the quotes")
+        raise NotComputedError("a name differs from the quotes")
     if bool(_OPPOSED.search(statement)) != bool(_OPPOSED.search(joined)):
-        raise NotComputed("a negation differs from the quotes")
+        raise NotComputedError("a negation differs from the quotes")
     if entities.is_uncertain(joined) and not entities.is_uncertain(statement):
-        raise NotComputed("it is more certain than its quotes")
+        raise NotComputedError("it is more certain than its quotes")
     plain = without_comparing(statement)
     for amount in find_amounts(statement):
         if not amount.noun:
@@ -111,9 +112,9 @@ def _check_words(statement: str, quotes: Sequence[tuple[str, str]], context: str
     words = {term for term in term_set(plain) if not any(map(str.isdigit, term))}
     known = words & term_set(f"{joined} {context}")
     if not measures_the_same(statement, joined):
-        raise NotComputed("it measures something else than its quotes")
+        raise NotComputedError("it measures something else than its quotes")
     if len(known) < LEAST_SHARE * len(words):
-        raise NotComputed("its quotes are about something else")
+        raise NotComputedError("its quotes are about something else")
 
 
 def _check_other_figures(
@@ -127,7 +128,7 @@ def _check_other_figures(
     joined = " ".join(quote for _, quote in quotes)
     others = [a for a in foreign_amounts(plain, joined, context) if a.value != len(quotes)]
     if others or foreign_dates(plain, joined, context):
-        raise NotComputed("it has a figure that is neither its result nor in its quotes")
+        raise NotComputedError("it has a figure that is neither its result nor in its quotes")
 
 
 # --- operations -------------------------------------------------------------------------------
@@ -136,13 +137,13 @@ def _check_other_figures(
 def _amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Operand]:
     operands = choose_amounts(statement, quotes)
     if operands is None:
-        raise NotComputed("the quotes don't have exactly one comparable figure each")
+        raise NotComputedError("the quotes don't have exactly one comparable figure each")
     return operands
 
 
 def _two(quotes: Sequence[tuple[str, str]]) -> None:
     if len(quotes) != 2:
-        raise NotComputed("this operation needs exactly two records")
+        raise NotComputedError("this operation needs exactly two records")
 
 
 def _is_time(operand: Operand) -> bool:
@@ -189,10 +190,10 @@ def _ratio(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     operands = _amounts(statement, quotes)
     place = compared_first(statement, [quote for _, quote in quotes])
     if place is None:
-        raise NotComputed("which of the two is compared with the other isn't clear")
+        raise NotComputedError("which of the two is compared with the other isn't clear")
     first, base = operands[place], operands[1 - place]
     if not base.value:
-        raise NotComputed("nothing can be a multiple of zero")
+        raise NotComputedError("nothing can be a multiple of zero")
     exact = first.value / base.value
     result = _stated(statement, lambda said: _is_multiple(said, exact))
     return _done("ratio", (first, base), statement, result)
@@ -208,7 +209,7 @@ def _percentage_change(statement: str, quotes: Sequence[tuple[str, str]]) -> Com
     operands = _amounts(statement, quotes)
     first, base = _first_and_base(statement, quotes, operands)
     if not base.value:
-        raise NotComputed("there is no percentage of zero")
+        raise NotComputedError("there is no percentage of zero")
     change = (first.value - base.value) / base.value
     _check_direction(statement, change, _is_time(first))
     result = _stated(statement, lambda said: _is_share(said, abs(change)))
@@ -226,7 +227,7 @@ def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     operands = choose_amounts(statement, quotes) or choose_dates(quotes)
     place = compared_first(statement, [quote for _, quote in quotes])
     if operands is None or place is None:
-        raise NotComputed("which of the two is compared with the other isn't clear")
+        raise NotComputedError("which of the two is compared with the other isn't clear")
     first, base = operands[place], operands[1 - place]
     change = moment_of(first) - moment_of(base) if first.date else first.value - base.value
     _check_direction(statement, Fraction(change), _is_time(first))
@@ -243,11 +244,11 @@ def _extreme(operation: str, statement: str, quotes: Sequence[tuple[str, str]]) 
     values = [operand.value for operand in operands]
     best = (max if wanted > 0 else min)(values)
     if told.count(max(told)) > 1 or values.count(best) > 1:
-        raise NotComputed("which record is the extreme one isn't clear")
+        raise NotComputedError("which record is the extreme one isn't clear")
     if polarity(statement, _is_time(operands[0])) != wanted:
-        raise NotComputed(f"it doesn't tell of a {operation}")
+        raise NotComputedError(f"it doesn't tell of a {operation}")
     if told.index(max(told)) != values.index(best):
-        raise NotComputed(f"another record has the {operation}")
+        raise NotComputedError(f"another record has the {operation}")
     return Calculation(operation, tuple(operands), operands[values.index(best)].text), []
 
 
@@ -283,7 +284,7 @@ def _count(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     words = term_set(statement) - {term for term in term_set(statement) if term.isdigit()}
     shared = [len(words & term_set(quote)) for _, quote in quotes]
     if min(shared) < 1 or max(shared) < 2:
-        raise NotComputed("not every record is one of what is counted")
+        raise NotComputedError("not every record is one of what is counted")
     result = _stated(statement, lambda said: not said.dimension and said.value == len(quotes))
     operands = tuple(Operand(record, quote) for record, quote in quotes)
     return _done("count", operands, statement, result)
@@ -296,7 +297,7 @@ def _duration(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     _two(quotes)
     operands = choose_dates(quotes)
     if operands is None:
-        raise NotComputed("the quotes don't have exactly one date with a year each")
+        raise NotComputedError("the quotes don't have exactly one date with a year each")
     start, end = sorted(operands, key=moment_of)
     if sides_of(statement):
         place = compared_first(statement, [quote for _, quote in quotes])
@@ -305,7 +306,7 @@ def _duration(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
             _check_direction(statement, Fraction(after), False)
     if age := _AGE.search(statement):
         if not is_span(Fraction(int(age[1]) * MONTHS), False, True, start, end):
-            raise NotComputed("the age differs from the dates")
+            raise NotComputedError("the age differs from the dates")
         said = [a for a in find_amounts(statement) if a.start == age.start(1)]
         return Calculation("duration", (start, end), f"{age[1]} years"), said
     result = _stated(statement, lambda said: is_time_between(said, start, end))
@@ -339,22 +340,22 @@ def _check_years(statement: str, years: Sequence[str]) -> None:
     at, to = statement.find(first), statement.find(last)
     is_since = re.search(rf"\b(?:since|from) {first}\b", statement)
     if (at >= 0 and to < 0 and not is_since) or 0 <= to < at:
-        raise NotComputed("the years differ from the quotes'")
+        raise NotComputedError("the years differ from the quotes'")
 
 
 def _check_direction(statement: str, change: Fraction, is_time: bool) -> None:
     said = polarity(up_to_comparison(statement), is_time)
     if said == 0:
-        raise NotComputed("it tells of no direction")
+        raise NotComputedError("it tells of no direction")
     if change == 0 or (change > 0) != (said > 0):
-        raise NotComputed("the direction differs from the quotes' figures")
+        raise NotComputedError("the direction differs from the quotes' figures")
 
 
 def _stated(statement: str, fits: Callable[[Amount], bool]) -> Amount:
     for said in find_amounts(statement):
         if fits(said):
             return said
-    raise NotComputed("its result differs from what the quotes' figures make")
+    raise NotComputedError("its result differs from what the quotes' figures make")
 
 
 def _done(operation: str, operands: Sequence[Operand], statement: str, result: Amount) -> Computed:

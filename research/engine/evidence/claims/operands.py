@@ -21,7 +21,7 @@ TO_A_FRACTION = Fraction(1, 100)
 """How far "a third" may be from the exact share."""
 
 
-class NotComputed(PlumblineError, ValueError):
+class NotComputedError(PlumblineError, ValueError):
     """A statement that its quotes' figures don't make; the message is for the drafting model."""
 
 

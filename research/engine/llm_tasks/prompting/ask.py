@@ -12,11 +12,11 @@ from typing import Any, Generic, TypeVar
 import jinja2
 from pydantic import ValidationError
 
-from research.engine.budget.meter import BudgetSpent
+from research.engine.budget.meter import BudgetSpentError
 from research.engine.journal import Journal, make_storable
 from research.engine.llm_tasks.answers import Answer, parts_of
 from research.engine.llm_tasks.prompting.parse_json import parse_objects, without_thoughts
-from research.engine.ports import Hear, ModelFailure, ModelRequest, ModelRole
+from research.engine.ports import Hear, ModelFailedError, ModelRequest, ModelRole
 from research.engine.records import Problem
 from research.errors import PlumblineError
 
@@ -62,7 +62,7 @@ def _strict_schema(answer: type[Answer]) -> dict[str, Any]:
     return closed
 
 
-class TaskFailed(PlumblineError):
+class TaskFailedError(PlumblineError):
     """No usable answer after all attempts; `cause` is a short word for the record."""
 
     def __init__(self, cause: str) -> None:
@@ -70,7 +70,7 @@ class TaskFailed(PlumblineError):
         self.cause = cause
 
 
-class TooLong(TaskFailed):
+class TooLongError(TaskFailedError):
     """The server found the prompt of this attempt too long for the model's window."""
 
     def __init__(self, cause: str, attempt: int) -> None:
@@ -91,9 +91,9 @@ async def ask_model(
     fault.
 
     `on_text` receives each attempt's growing text, if the model streams; `first` is the number of
-    the first attempt. Raises `TaskFailed` when `attempts` are used up or a budget is spent,
-    `TooLong` if the same prompt can't succeed: a server that refuses it as too long is asked once
-    more before it is believed.
+    the first attempt. Raises `TaskFailedError` when `attempts` are used up or a budget is spent,
+    `TooLongError` if the same prompt can't succeed: a server that refuses it as too long is asked
+    once more before it is believed.
     """
     asked = request_for(journal, task, context)
     cause, repair, refused = "no answer", "", False
@@ -103,13 +103,13 @@ async def ask_model(
             journal.meter.usage.retries += 1
         try:
             answer = await journal.model(place, attempt, request, on_text)
-        except BudgetSpent as spent:
-            raise TaskFailed(str(spent.reason)) from None
-        except ModelFailure as failure:
+        except BudgetSpentError as spent:
+            raise TaskFailedError(str(spent.reason)) from None
+        except ModelFailedError as failure:
             cause = failure.reason
             if failure.too_long:
                 if refused or first > 1:
-                    raise TooLong(cause, attempt) from None
+                    raise TooLongError(cause, attempt) from None
                 refused = True
             if failure.permanent:
                 break
@@ -127,7 +127,7 @@ async def ask_model(
         else:
             journal.meter.usage.answered(task.name)
             return usable
-    raise TaskFailed(cause)
+    raise TaskFailedError(cause)
 
 
 def request_for(journal: Journal, task: Task[A], context: Mapping[str, Any]) -> ModelRequest:

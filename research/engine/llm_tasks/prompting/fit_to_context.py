@@ -11,7 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.budget.meter import BYTES_PER_TOKEN
-from research.engine.llm_tasks.prompting.ask import A, Task, TaskFailed, TooLong, ask_model
+from research.engine.llm_tasks.prompting.ask import (
+    A,
+    Task,
+    TaskFailedError,
+    TooLongError,
+    ask_model,
+)
 from research.engine.ports import Hear
 from research.engine.records import Evidence
 from research.engine.run import Run
@@ -34,7 +40,7 @@ async def ask_fitting(
 
     `make(room)` returns the context with at most this number of characters of data, the most
     relevant first. A prompt that the server still refuses as too long is repeated at half its
-    length, within the attempts of a task. Raises `TaskFailed`.
+    length, within the attempts of a task. Raises `TaskFailedError`.
     """
     attempts, first = run.config.max_model_attempts, 1
     window = await run.context_tokens()
@@ -44,10 +50,10 @@ async def ask_fitting(
             return await ask_model(
                 run.journal, attempts, place, fitting, context, on_text, first
             ), context
-        except TooLong as failed:
+        except TooLongError as failed:
             window = _count_tokens(fitting, context) // 2
             if failed.attempt >= attempts or window < LEAST_TOKENS:
-                raise TaskFailed(failed.cause) from None
+                raise TaskFailedError(failed.cause) from None
             first = failed.attempt + 1
             run.found_too_long(window)
 
@@ -116,6 +122,11 @@ def _characters_per_byte(task: Task[A], context: Context) -> float:
     return sum(map(len, task.rendered(context))) / _count_bytes(task, context)
 
 
+def size_of(record: Evidence) -> int:
+    """Return the characters of a claim and its quotes."""
+    return len(record.claim) + sum(len(source.quote) for source in record.sources)
+
+
 def most_relevant(
     records: Sequence[Evidence], room: int, most: int | None = None
 ) -> list[Evidence]:
@@ -124,7 +135,7 @@ def most_relevant(
     """
     kept: list[str] = []
     for record in sorted(records, key=lambda r: (not r.key, -r.relevance, -r.round)):
-        room -= len(record.claim) + sum(len(source.quote) for source in record.sources)
+        room -= size_of(record)
         if room >= 0:
             kept.append(record.id)
     return [record for record in records if record.id in kept[:most]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from research.engine.evidence.near_duplicates import COPIED, near_copies
 from research.engine.journal.forms import Form
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
+from research.engine.text.similarity import COPIED, near_copies
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
 

@@ -88,7 +88,7 @@ def quotable_lines(
     """
     sentences = tuple(line.sentence for line in found)
     by_model = form >= Form.SURROUNDED
-    told = ruled_orders(sentences) if by_model else find_orders(sentences)
+    told = ruled_orders(sentences, "", form) if by_model else find_orders(sentences)
     if is_index(found):
         found = [line for line in found if not (line.sentence.label or line.sentence.kind == "row")]
     kept: list[RankedSentence] = []

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.evidence.store import Finding
 from research.engine.journal.forms import NEWEST, Form
+from research.engine.journal.model_calls import UNEXPECTED, contain_errors
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_model import (
     RankedPassage,
@@ -14,8 +16,11 @@ from research.engine.offline.passages.passage_model import (
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
-from research.engine.ports import Page
+from research.engine.ports import Page, ToolFailedError
 from research.engine.records import Aspect
+from research.engine.rounds.findings import Reading, claim_doubts, quote_source
+from research.engine.run import Run
+from research.engine.text.offload import run_in_thread_if_long
 
 KEPT = 10
 """Passages of one lot of pages that are kept for a sub-question."""
@@ -88,3 +93,40 @@ def _score_passage(
     if label and label.casefold() not in claim.casefold():
         claim = f"{label}: {claim}"
     return ScoredPassage(each.passage, aspect.id, score, claim)
+
+
+async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
+    """Return the passages that answer, looked for in a thread: of long pages that takes seconds.
+
+    Raises `ToolFailedError` for an unexpected error.
+    """
+    if not pages:
+        return Reading()
+    per_page = run.config.max_evidence_claims_per_research_unit
+    new = {page.url for page in pages}
+    before = [page for page in run.ledger.pages.values() if page.url not in new]
+    with contain_errors("reading", ToolFailedError(UNEXPECTED)):
+        scored = await run_in_thread_if_long(
+            [*before, *pages],
+            read_pages,
+            pages,
+            aspects,
+            per_page,
+            before,
+            run.ledger.began,
+        )
+    return Reading([_to_finding(item) for item in scored])
+
+
+def _to_finding(item: ScoredPassage) -> Finding:
+    """Return the passage as a finding: its slices as quotes, its best sentence as the claim."""
+    passage = item.passage
+    first, *others = (quote_source(passage.page, *each, passage.section) for each in passage.slices)
+    return Finding(
+        claim=item.claim,
+        aspect_id=item.aspect_id,
+        source=first,
+        relevance=item.score,
+        uncertainty=claim_doubts(item.claim),
+        also=tuple(others),
+    )

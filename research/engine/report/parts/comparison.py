@@ -11,7 +11,7 @@ from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.timeline import render_cell
 from research.engine.report.report_i18n import Labels
 from research.engine.text.quantities import parse_value
-from research.engine.text.tokens import unique_texts
+from research.engine.text.tokens import capitalize_heading, unique_texts
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
@@ -63,14 +63,25 @@ def _in_brackets(year: str) -> str:
     return f" ({year})" if year else ""
 
 
-def render_figures(relations: Relations, words: Labels, marks: Marks) -> str:
-    """Return the key figures as a section; "" if there are none."""
+def render_figures(
+    relations: Relations, words: Labels, marks: Marks, is_listed: bool = False
+) -> str:
+    """Return the key figures as a section, a table or a list; "" if there are none."""
     if not relations.figures:
         return ""
+    if is_listed:
+        items = (
+            f"- {escape_markdown(capitalize_heading(each.name))}: **{escape_markdown(each.value)}**"
+            f"{_in_brackets(each.date)}. {marks(each.evidence)}"
+            for each in relations.figures
+        )
+        return f"## {words['key_figures']}\n\n" + "\n".join(items)
     rows = [["", words["value"], words["as_of"]]]
     for figure in relations.figures:
         value = f"**{escape_markdown(figure.value)}** {marks(figure.evidence)}"
-        rows.append([escape_markdown(figure.name), value, figure.date or words["undated"]])
+        rows.append(
+            [escape_markdown(figure.name), value, words.date(figure.date) or words["undated"]]
+        )
     return f"## {words['key_figures']}\n\n{_table(rows)}"
 
 
@@ -79,9 +90,12 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(map(render_cell, line))} |" for line in lines)
 
 
-def told_columns(relations: Relations, words: Labels, language: str) -> dict[str, Statement]:
+def told_columns(
+    relations: Relations, words: Labels, language: str, labels_items: bool = True
+) -> dict[str, Statement]:
     """Return for the evidence of the table's cells a sentence on their whole column: its highest
-    and lowest value, or all values where they are no amounts and few words.
+    and lowest value, or all values where they are no amounts and few words. Its name is its label
+    if it `labels_items`, otherwise its first word.
     """
     told: dict[str, Statement] = {}
     for name in relations.properties:
@@ -91,7 +105,11 @@ def told_columns(relations: Relations, words: Labels, language: str) -> dict[str
         text = _tell_extremes(relations, name, words, language, str, lambda _: "")
         text = text or f"{name} – {values}"
         if len(column) >= LEAST_COMPARED and len(text.split()) <= LONGEST_COLUMN:
-            said = Statement(f"{text[:1].upper()}{text[1:]}.", evidence, is_column=True)
+            text = f"{text[:1].upper()}{text[1:]}."
+            named = f"**{name[:1].upper()}{name[1:]}:** " if labels_items else ""
+            if named:
+                text = f"{named}{text[len(name) :].lstrip(' :：–')}"
+            said = Statement(text, evidence, is_column=True, lead_in=named)
             told |= dict.fromkeys(evidence, said)
     return told
 
@@ -114,16 +132,10 @@ def _tell_extremes(
     marks: Marks,
 ) -> str:
     """Return the highest and the lowest value of a column; "" where it has not one of each."""
-    column = _column(relations, name)
-    amounts = {entity: _amount(cell, language) for entity, cell in column.items()}
-    known = {entity: amount for entity, amount in amounts.items() if amount is not None}
-    if len(known) < LEAST_COMPARED or len(known) < len(column):
+    ends = extremes_of(relations, name, language)
+    if ends is None:
         return ""
-    ordered = sorted(known, key=lambda entity: known[entity][0])
-    least, most = ordered[0], ordered[-1]
-    is_shared = known[least] == known[ordered[1]] or known[most] == known[ordered[-2]]
-    if len({measure for _, measure in known.values()}) > 1 or is_shared:
-        return ""
+    (least, most), column = ends, _column(relations, name)
     told = words["extremes"].format(
         name=shown(name),
         most=shown(most),
@@ -134,6 +146,23 @@ def _tell_extremes(
     missing = len(column) < len(relations.entities)
     count = words["known_of"].format(n=len(column), all=len(relations.entities))
     return f"{told}{f' ({count})' if missing else ''}"
+
+
+def extremes_of(relations: Relations, name: str, language: str) -> tuple[str, str] | None:
+    """Return the things with the lowest and the highest value of a column; None where it has not
+    one of each.
+    """
+    column = _column(relations, name)
+    amounts = {entity: _amount(cell, language) for entity, cell in column.items()}
+    known = {entity: amount for entity, amount in amounts.items() if amount is not None}
+    if len(known) < LEAST_COMPARED or len(known) < len(column):
+        return None
+    ordered = sorted(known, key=lambda entity: known[entity][0])
+    least, most = ordered[0], ordered[-1]
+    is_shared = known[least] == known[ordered[1]] or known[most] == known[ordered[-2]]
+    if len({measure for _, measure in known.values()}) > 1 or is_shared:
+        return None
+    return least, most
 
 
 def _amount(cell: Cell, language: str) -> tuple[Decimal, str] | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
+from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
@@ -20,8 +21,21 @@ from research.engine.text.tokens import term_set, unique_texts
 _FOR_A_YEAR = re.compile(
     r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
 )
+_CHANGES = re.compile(
+    r"\b(?:(?:has|have|had) (?:\w+ ){0,2}changed|chang(?:ed?|es|ing) (?:since|over)|years? ago"
+    r"|over (?:time|the (?:years|decades))|timeline|chronolog\w+|history of|used to be"
+    r"|(?:have|has) been replaced|compared with (?:\w+ ){0,3}(?:19|20)\d\d"
+    r"|(?:ge|ver)ändert (?:hat|haben)|vor \w+ jahren|im vergleich zu (?:19|20)\d\d|zeitleiste"
+    r"|chronik|geschichte de[rs]|il y a \w+ ans|(?:a|ont) changé|chronologie|histoire d[ue]"
+    r"|hace \w+ años|ha(?:n)? cambiado|cronolog\w+|historia del?|\w+ anni fa"
+    r"|(?:è|sono) cambiat[oaie]|storia d\w+|há \w+ anos|mud(?:ou|aram)|história d[aeo]"
+    r"|jaar geleden|tijdlijn|geschiedenis van|(?:is|zijn) veranderd)\b",
+    re.IGNORECASE,
+)
 DAY, MONTH, YEAR = 10, 7, 4
 """Characters of a date such as `2026-03-01`, of its month and of its year."""
+HALF_ALIKE, MOST_ALIKE = 0.5, 2 / 3
+"""Shares of the words of the shorter of two claims."""
 FIGURES_AGE, SOURCES_AGE, HISTORY_AGE = 3, 5, 30
 """Years after which a figure may have changed, after which a source without a figure may have been
 overtaken, and after which both are history.
@@ -32,7 +46,9 @@ overtaken, and after which both are history.
 class Stale:
     """Days before which a figure, or a source without one, is an old one; what is older than
     `history` is history. A figure is as old as its first appearance if it is `by_first`. What is
-    told of a thing and a property that are compared is a figure if it is `by_property`.
+    told of a thing and a property that are compared is a figure if it is `by_property`. A figure
+    without a date is marked if it `tells_undated`, and what several sites say is no old one, unless
+    it is a figure, if it is `by_single`.
     """
 
     figures: str
@@ -40,26 +56,42 @@ class Stale:
     history: str
     by_first: bool = True
     by_property: bool = True
+    tells_undated: bool = False
+    by_single: bool = True
 
     @classmethod
-    def on(cls, today: str, by_first: bool = True, by_property: bool = True) -> Stale:
+    def on(
+        cls,
+        today: str,
+        by_first: bool = True,
+        by_property: bool = True,
+        tells_undated: bool = False,
+        by_single: bool = True,
+    ) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
         figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
-        return cls(figures, sources, history, by_first, by_property)
+        return cls(figures, sources, history, by_first, by_property, tells_undated, by_single)
+
+
+def asks_for_changes(question: str) -> bool:
+    """Return whether a question asks what was before, as a timeline does, or says that things have
+    changed.
+    """
+    return bool(_CHANGES.search(question))
 
 
 def newest_date(record: Evidence) -> str:
     """Return the newest day on which a source of a claim was published; "" if none is dated."""
-    return max((source.published or "")[:DAY] for source in record.sources)
+    return max(source.day for source in record.sources)
 
 
 def first_date(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its oldest page; "" if it has
     neither.
     """
-    days = [source.published[:DAY] for source in record.sources if source.published]
+    days = filter(None, (source.day for source in record.sources))
     return stated_date(record) or min(days, default="")
 
 
@@ -115,25 +147,27 @@ def earlier_amounts(said: str, cited: Iterable[str], ledger: Ledger) -> list[str
     return unique_texts(text for value, text in written_amounts(said) if value in earlier)
 
 
-def is_alike(one: Evidence, other: Evidence) -> bool:
-    """Return whether the shorter of two claims shares at least half of its words with the other,
-    amounts aside, and they don't each name something that the other doesn't.
+def is_alike(one: Evidence, other: Evidence, share: float = HALF_ALIKE) -> bool:
+    """Return whether the shorter of two claims shares at least half of its words with the other (or
+    another `share`), amounts aside, and they don't each name something that the other doesn't.
     """
     words, others = (_words_of(each.claim) for each in (one, other))
     named, also = (term_set(" ".join(entities.find_names(e.claim))) for e in (one, other))
     if named - others and also - words:
         return False
-    return 2 * len(words & others) >= max(1, min(len(words), len(others)))
+    return len(words & others) >= max(1, share * min(len(words), len(others)))
 
 
-def is_other_value(one: Evidence, other: Evidence) -> bool:
-    """Return whether two claims that are alike give different values of one measure."""
+def is_other_value(one: Evidence, other: Evidence, share: float = HALF_ALIKE) -> bool:
+    """Return whether two claims that are alike, by the `share` of the shorter one's words, give
+    different values of one measure.
+    """
     mine, theirs = (
         {(a.measures, a.value) for a in parse_figures(each.claim).amounts if a.measures}
         for each in (one, other)
     )
     measures = {measure for measure, _ in mine} & {measure for measure, _ in theirs}
-    return bool(measures) and not mine & theirs and is_alike(one, other)
+    return bool(measures) and not mine & theirs and is_alike(one, other, share)
 
 
 def counts_otherwise(one: Evidence, other: Evidence) -> bool:
@@ -183,10 +217,12 @@ def age_mark(
     said: Statement, ledger: Ledger, stale: Stale, words: Labels, is_named: bool = False
 ) -> str:
     """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
-    and of when; "" where it gives a recent one, or tells an event of a certain month.
+    and of when; "" where it gives a recent or a computed one, or tells an event of a certain month.
 
     Without `is_named` the year stands beside it, unless the sentence has it.
     """
+    if said.computed is not None and ledger.began >= Form.CARRIED:
+        return ""
     records = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]
     if not records or ledger.relations.replaced.keys() >= set(said.evidence):
         return ""
@@ -195,6 +231,8 @@ def age_mark(
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     has_figure = bool(amounts_of(said.body))
+    if stale.tells_undated and has_figure and not date:
+        return words["undated"]
     if stale.by_first:
         has_figure = bool(amounts_of(said.body) - {"1"})  # "one learns", "each other one"
     if has_figure and stale.by_first and not told:
@@ -205,6 +243,9 @@ def age_mark(
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
+        return ""
+    sites = {key for record in records for key in record.keys}
+    if stale.by_single and len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
     return mark if told or is_named else f"{mark}, {date[:YEAR]}"
@@ -230,29 +271,48 @@ def year_of_cell(cell: Cell, ledger: Ledger, stale: Stale) -> str:
     return date[:YEAR] if stale.history < date < stale.figures else ""
 
 
+def previous_values(
+    ledger: Ledger, first_seen: bool = True, only_earlier: bool = True
+) -> dict[str, list[Evidence]]:
+    """Return the records whose values others have replaced, by the ids of those; not where the
+    newer claim recalls them anyway, nor of what may only be quoted. The options are those of
+    `with_previous_values`.
+    """
+    dated = first_date if first_seen else date_of_statement
+    records, before = ledger.book.records, dict[str, list[Evidence]]()
+    for old, new in ledger.relations.replaced.items():
+        if records[old].is_dictated and ledger.began >= Form.CARRIED:
+            continue
+        is_later = only_earlier and dated(records[old]) >= dated(records[new])
+        if not is_later and not (first_seen and recalls(records[new], records[old])):
+            before.setdefault(new, []).append(records[old])
+    return before
+
+
 def with_previous_values(
     draft: Draft,
     ledger: Ledger,
     words: Labels,
     first_seen: bool = True,
     only_earlier: bool = True,
+    folds: bool = True,
+    skips_told: bool = True,
 ) -> Draft:
-    """Return the draft whose sections tell, behind each value that replaced another one, what it
-    was before and when; not where the newer claim recalls it anyway. Without `first_seen`, dates
+    """Return the draft whose sections tell, with each value that replaced another one, what it
+    was before and when; not where the newer claim recalls it anyway. Unless it `folds`, the earlier
+    value has a sentence of its own, as in older runs. Without `first_seen`, dates
     are those of the newest pages, as in older runs; with `only_earlier`, a value that no date shows
-    to be the older one is not told.
+    to be the older one is not told. If it `skips_told`, one that the draft cites isn't told again.
     """
     dated = first_date if first_seen else date_of_statement
-    records, told = ledger.book.records, set[str]()
-    before: dict[str, list[Evidence]] = {}
-    for old, new in ledger.relations.replaced.items():
-        is_later = only_earlier and dated(records[old]) >= dated(records[new])
-        if not is_later and not (first_seen and recalls(records[new], records[old])):
-            before.setdefault(new, []).append(records[old])
+    told, before = set[str](), previous_values(ledger, first_seen, only_earlier)
+    cited = {i for said in draft.statements for i in said.evidence if skips_told}
 
     def previous(said: Statement) -> list[Statement]:
         known = [old for i in said.evidence if i not in told for old in before.get(i, ())]
         told.update(said.evidence)
+        if not cited.isdisjoint(old.id for old in known):
+            return []
         if said.quoted or not known:
             return []
         if first_seen:
@@ -260,11 +320,17 @@ def with_previous_values(
                         sorted(known, key=dated, reverse=True)}  # fmt: skip
             known = list(by_value.values())
         old = max(known, key=dated)
-        text = words["previously"].format(date=dated(old), claim=old.claim)
+        text = words["previously"].format(date=words.date(dated(old)), claim=old.claim)
         return [Statement(text, (old.id,), is_item=said.is_item)]
 
+    def with_earlier(said: Statement) -> list[Statement]:
+        old = previous(said)
+        if not folds:
+            return [said, *old]
+        return [replace(said, earlier=tuple(i for each in old for i in each.evidence))]
+
     def whole(section: Section) -> Section:
-        said = [each for one in section.statements for each in (one, *previous(one))]
+        said = [each for one in section.statements for each in with_earlier(one)]
         return replace(section, statements=tuple(said))
 
     return replace(draft, sections=tuple(map(whole, draft.sections)))

@@ -121,8 +121,8 @@ class MainFindings:
         """Return whether a statement rests on evidence of many sub-questions: one finding may have
         been noted for two, and a column is no answer to all of them.
         """
-        if said.is_column:
-            return False
+        if said.is_verdict or said.is_column:
+            return said.is_verdict
         records = self._ledger.book.records
         owners = {owner_of(records[i], self._ledger, self._answered) for i in said.evidence}
         return len(owners - {None}) >= min(_MANY_PARTS, len(self._answered))

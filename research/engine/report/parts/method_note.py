@@ -31,7 +31,9 @@ def method_note(
     lines = (
         (words.count(asked, len(ledger.queries)), words.count("pages_read", len(pages))),
         (
-            words["published_between"].format(first=days[0], last=days[-1]) if days else "",
+            words["published_between"].format(first=words.date(days[0]), last=words.date(days[-1]))
+            if days
+            else "",
             words["in_languages"].format(codes=", ".join(codes)) if codes else "",
         ),
         (

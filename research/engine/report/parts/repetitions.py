@@ -44,6 +44,27 @@ def drop_repetitions(draft: Draft) -> Draft:
     return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
+def merge_repetitions(draft: Draft) -> Draft:
+    """Return the draft whose sections say the same words once, where they stand first, on all the
+    evidence that is given for them.
+    """
+    evidence: dict[str, dict[str, None]] = {}
+    for section in draft.sections:
+        for said in section.statements:
+            evidence.setdefault(said.text, {}).update(dict.fromkeys(said.evidence))
+
+    def first_of(section: Section) -> Section:
+        kept = (
+            replace(said, evidence=tuple(evidence.pop(said.text))) if said.evidence else said
+            for said in section.statements
+            if said.text in evidence
+        )
+        return replace(section, statements=tuple(kept))
+
+    sections = tuple(map(first_of, draft.sections))
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
+
+
 def refer_back(draft: Draft, words: Labels, drops_whole: bool = True) -> Draft:
     """Return the draft with a reference in place of each passage that is quoted before. A lone
     section of nothing else goes if it `drops_whole`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.records import Source
+from research.engine.records import QuoteSource, Source
 from research.engine.report.draft import Statement
 from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.dating import DAY, YEAR, newest_date
@@ -22,7 +22,7 @@ def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
         escape_markdown(publisher),
         source.domain,
         "" if source.kind in {"unknown", "document"} else words[f"kind_{source.kind}"],
-        (source.published or "")[:DAY],
+        words.date((source.published or "")[:DAY]),
     ]
     reason = f": {source.reason}" if source.reason else ""
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
@@ -44,8 +44,18 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bo
         return ""
     own, other = max(map(newest_date, cited)), max(map(newest_date, rivals))
     is_newer = is_dated and own and other > own
-    said = words["otherwise"].format(date=other) if is_newer else words["disagree"]
+    said = words["otherwise"].format(date=words.date(other)) if is_newer else words["disagree"]
     return f" (⚠ {said})"
+
+
+def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
+    """Return the name of a source's site, its host where it has none, as Markdown."""
+    return escape_markdown(_publisher(source, ledger))
+
+
+def _publisher(source: QuoteSource, ledger: Ledger) -> str:
+    page = ledger.pages.get(source.url)
+    return (page.site if page else "")[:LONGEST_NAME] or source.domain
 
 
 def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY) -> str:
@@ -57,18 +67,18 @@ def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int 
     quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
     if statement.quoted or not quoted:
         return ""
-    days = sorted(source.published[:DAY] for source in quoted if source.published)
+    days = sorted(filter(None, (source.day for source in quoted)))
     sources = len({source.independence_key for source in quoted})
     if sources > 1:
         years = list(dict.fromkeys(day[:YEAR] for day in (days[:1] + days[-1:])))
         return ", ".join(filter(None, (words.count("sources_told", sources), "–".join(years))))
-    page, source = ledger.pages.get(quoted[0].url), ledger.sources.get(quoted[0].url)
-    publisher = (page.site if page else "")[:LONGEST_NAME] or quoted[0].domain
+    source = ledger.sources.get(quoted[0].url)
+    publisher = _publisher(quoted[0], ledger)
     is_named = publisher.casefold() in statement.body.casefold()
     kind = source.kind if source else "unknown"
     told = (
         "" if is_named else escape_markdown(publisher),
         "" if kind in {"unknown", "document"} else words[f"kind_{kind}"],
-        days[0][:precision] if days and days[0] not in statement.body else "",
+        words.date(days[0][:precision]) if days and days[0] not in statement.body else "",
     )
     return ", ".join(filter(None, told))

@@ -38,6 +38,25 @@ _ARTICLES = {
     "pt": "o|a|os|as",
     "nl": "de|het",
 }
+_POINTERS = {
+    "en": "this|these(?! days)|such(?! as)|(?:calls?|credits?|explains?|puts?|attributes?"
+    "|ascribes?|regards?) (?:it|them)",
+    "de": "dies\\w{0,2}|solch\\w{0,2}",
+    "fr": "cet|cette|ces",
+    "es": "est[aeo]s?|es[aeo]s?|dich[oa]s?",
+    "it": "quest[oaie]|tal[ei]",
+    "pt": "est[ae]s?|ess[ae]s?",
+    "nl": "dit|deze|dergelijke|zulke",
+}
+_CONNECTIVES = {
+    "en": "as a result|therefore|thus|hence|however|instead|moreover|another|others",
+    "de": "deshalb|daher|darum|dadurch|dennoch|jedoch|stattdessen|außerdem|andere",
+    "fr": "donc|ainsi|cependant|en revanche|d['’]autres",
+    "es": "por (?:eso|ello|tanto)|así|sin embargo|en cambio|otr[oa]s?",
+    "it": "perciò|quindi|tuttavia|invece|altr[ie]",
+    "pt": "por isso|assim|porém|no entanto|outr[oa]s?",
+    "nl": "daarom|daardoor|dus|echter|andere",
+}
 _WORD = re.compile(r"[^\W_]+")
 OPENING_WORDS = 4
 """Words after an article among which the subject has to be named."""
@@ -79,6 +98,25 @@ def leans_back(sentence: str, language: str, known: Set[str]) -> bool:
     # In German each noun is written like a name.
     named = code != "de" and any(word[0].isupper() or word[0].isdigit() for word in words)
     return not named and not term_set(" ".join(words)) & known
+
+
+def refers_back(sentence: str, language: str, known: Set[str]) -> bool:
+    """Return whether a sentence is hard to understand without the one before it: it leans back,
+    opens with a connective, or points at something in it.
+    """
+    code = language.lower().replace("_", "-").partition("-")[0]
+    pointer, connective = _references(code if code in _POINTERS else ENGLISH)
+    is_linked = connective.match(sentence) or pointer.search(sentence)
+    return bool(is_linked) or leans_back(sentence, language, known)
+
+
+@cache
+def _references(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    pointer, connective = (
+        re.compile(rf"(?<![^\W_])(?:{words[code]})(?![^\W_])", re.IGNORECASE)
+        for words in (_POINTERS, _CONNECTIVES)
+    )
+    return pointer, connective
 
 
 @cache

@@ -13,7 +13,7 @@ import httpx
 from lxml import etree
 from pydantic import Field
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.engine.text.tokens import split_terms
 from research.search.providers.base import Provider, ProviderSettings, Setting
 from research.search.providers.client import ProviderClient, RetryPolicy
@@ -63,7 +63,7 @@ class ArxivSearch:
 
 
 def _parse_feed(content: bytes) -> list[dict[str, Any]]:
-    """Return the fields of each entry; raise `SearchFailure` for an error or another format."""
+    """Return the fields of each entry; raise `SearchFailedError` for an error or another format."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
         feed = etree.fromstring(content, parser)
@@ -73,7 +73,7 @@ def _parse_feed(content: bytes) -> list[dict[str, Any]]:
         raise unreadable_answer(NAMED)
     entries = [_entry_fields(element) for element in feed.iter(f"{_ATOM}entry")]
     if entries and "/api/errors" in entries[0]["url"]:
-        raise SearchFailure("It did not understand the search.", permanent=True)
+        raise SearchFailedError("It did not understand the search.", permanent=True)
     return entries
 
 

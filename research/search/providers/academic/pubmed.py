@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, Field
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.providers.base import Provider, ProviderSettings, Setting
 from research.search.providers.client import ProviderClient, RetryPolicy
 from research.search.providers.entries import Day, Result
@@ -82,7 +82,7 @@ class PubmedSearch:
         body = await self._asker.get(parameters, url=f"{self._url}/esearch.fcgi")
         found = self._asker.read(Found, body).esearchresult
         if found.error is not None:
-            raise SearchFailure("It did not understand the search.", permanent=True)
+            raise SearchFailedError("It did not understand the search.", permanent=True)
         if found.idlist is None:
             raise unreadable_answer(NAMED)
         return [each for each in found.idlist if each.isascii() and each.isdigit()]

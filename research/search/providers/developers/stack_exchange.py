@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import httpx
 from pydantic import BaseModel, BeforeValidator, Field
 
-from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
+from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
 from research.search.providers.base import Provider, ProviderSettings, Setting
 from research.search.providers.client import ProviderClient, RetryPolicy
 from research.search.providers.entries import Address, Markup, Result
@@ -88,10 +88,13 @@ class StackExchangeSearch:
         return self._asker.hits("stack_exchange", Entry, answer.items)
 
     async def _pause(self) -> None:
-        """Wait as long as the last response asked; raise `SearchFailure` if that is too long."""
+        """Wait as long as the last response asked.
+
+        Raise `SearchFailedError` if that is too long.
+        """
         wait = self._not_before - asyncio.get_running_loop().time()
         if wait > LONGEST_PAUSE_SECONDS:
-            raise SearchFailure(f"It asked for a pause of {wait:.0f} more seconds.")
+            raise SearchFailedError(f"It asked for a pause of {wait:.0f} more seconds.")
         if wait > 0:
             await asyncio.sleep(wait)
 

@@ -14,12 +14,12 @@ from research.engine.llm_tasks.prompting.ask import (
     PROMPTS,
     InvalidAnswerError,
     Task,
-    TaskFailed,
+    TaskFailedError,
     ask_model,
     parse_answer,
     render_template,
 )
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest, Tools
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest, Tools
 from tests.engine.scripted import Clock, Web
 
 GOOD = '{"statements": [{"number": 1, "text": "It is old.", "evidence": ["E1"]}]}'
@@ -33,14 +33,14 @@ class Parrot:
 
     name = "parrot"
 
-    def __init__(self, *says: str | ModelFailure) -> None:
+    def __init__(self, *says: str | ModelFailedError) -> None:
         self.says = list(says)
         self.requests: list[ModelRequest] = []
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         self.requests.append(request)
         said = self.says.pop(0)
-        if isinstance(said, ModelFailure):
+        if isinstance(said, ModelFailedError):
             raise said
         return ModelAnswer(said, self.name, 10, 5)
 
@@ -92,7 +92,7 @@ async def test_only_the_last_answer_is_shown_and_a_long_one_is_cut() -> None:
 
 
 async def test_a_failed_call_is_tried_again_as_it_was() -> None:
-    model = Parrot(ModelFailure("busy"), GOOD)
+    model = Parrot(ModelFailedError("busy"), GOOD)
     journal = journal_of(model)
     await asked(journal)
     assert model.requests[0] == model.requests[1]
@@ -104,23 +104,23 @@ async def test_a_failed_call_is_tried_again_as_it_was() -> None:
     "says, calls, cause",
     [
         (["nonsense"] * 3, 3, "invalid answer"),
-        ([ModelFailure("It is busy.")] * 3, 3, "It is busy."),
-        ([ModelFailure("No such model.", permanent=True)], 1, "No such model."),
-        (["nonsense", "nonsense", ModelFailure("It is busy.")], 3, "It is busy."),
+        ([ModelFailedError("It is busy.")] * 3, 3, "It is busy."),
+        ([ModelFailedError("No such model.", permanent=True)], 1, "No such model."),
+        (["nonsense", "nonsense", ModelFailedError("It is busy.")], 3, "It is busy."),
     ],
 )
 async def test_it_gives_up_with_a_cause(
-    says: list[str | ModelFailure], calls: int, cause: str
+    says: list[str | ModelFailedError], calls: int, cause: str
 ) -> None:
     model = Parrot(*says)
-    with pytest.raises(TaskFailed) as failed:
+    with pytest.raises(TaskFailedError) as failed:
         await asked(journal_of(model))
     assert (failed.value.cause, len(model.requests)) == (cause, calls)
 
 
 async def test_a_spent_budget_ends_the_dialogue() -> None:
     model = Parrot("nonsense")
-    with pytest.raises(TaskFailed) as failed:
+    with pytest.raises(TaskFailedError) as failed:
         await asked(journal_of(model, max_llm_calls=1))
     assert (failed.value.cause, len(model.requests)) == ("budget_calls", 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from research.engine.budget.meter import BYTES_PER_TOKEN, tokens_of
 from research.engine.offline.passages import shown_passages
-from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.engine.records import Problem
 from research.engine.run import CUT, TOO_LONG
 from tests.engine.scripted import CHAIN, LIT, Oracle, Ran, Script, Web, World, harbour_pages, page
@@ -35,7 +35,7 @@ class Windowed(Oracle):
         tokens = characters // BYTES_PER_TOKEN + request.max_output_tokens
         self.most = max(self.most, tokens)
         if tokens > self.window:
-            raise ModelFailure("the prompt is longer than the context window", permanent=True)
+            raise ModelFailedError("the prompt is longer than the context window", permanent=True)
         return await super().complete(request)
 
 
@@ -87,7 +87,7 @@ class Silent(Windowed):
         characters = len(request.system) + len(request.prompt)
         if characters // BYTES_PER_TOKEN + request.max_output_tokens > self.window:
             self.refused += 1
-            raise ModelFailure("the prompt is longer than the model's window", too_long=True)
+            raise ModelFailedError("the prompt is longer than the model's window", too_long=True)
         return await super().complete(request)
 
 

@@ -1,0 +1,109 @@
+"""The value that a statement's own has replaced, as it is told within the same sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.report.draft import Statement
+from research.engine.report.parts.dating import MONTH, first_date
+from research.engine.report.report_i18n import Labels
+from research.engine.text.dates import without_dates
+from research.engine.text.entities import number_words
+from research.engine.text.tokens import STOP_WORDS, stem
+
+_NUMBER = re.compile(r"(?:[$€£¥]\s?)?(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?:\s?[%€£$¥])?")
+_WORDS = re.compile(r"(?:[\s-]+[^\W\d_]+){1,4}")
+_WORD = re.compile(r"(?<![\s-])[\s-]+[^\W\d_]+")
+MOST_WORDS = 25
+"""Words of an earlier finding that reports of earlier forms tell whole, where code finds no value
+in it.
+"""
+_TELLS_ITSELF = re.compile(
+    r"\b(?:used to|until|no longer|instead of|rather than|(?:down|up) from|previous(?:ly)?|formerly"
+    r"|earlier|originally|replaced)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """A number as it is written, with its sign, and the words behind it."""
+
+    number: str
+    following: tuple[str, ...]
+
+    @property
+    def sign(self) -> str:
+        return re.sub(r"[\d.,\s]", "", self.number)
+
+
+def tells_earlier_itself(sentence: str) -> bool:
+    """Return whether an English sentence says in words that one of its values is a former one."""
+    return bool(_TELLS_ITSELF.search(sentence))
+
+
+def tell_earlier(said: Statement, ledger: Ledger, words: Labels) -> str:
+    """Return the values that a statement's own has replaced, each with its month; "" without."""
+    told = []
+    for record_id in said.earlier:
+        record = ledger.book.records[record_id]
+        value = value_beside(record.claim, said.body)
+        whole = record.claim.rstrip(" .。")
+        most = 0 if ledger.began >= Form.MERGED else MOST_WORDS
+        if not value and len(whole.split()) > most:
+            continue
+        date = words.date(first_date(record)[:MONTH])
+        told.append(", ".join(filter(None, (value or whole, date))))
+    return words["earlier"].format(values="; ".join(told)) if told else ""
+
+
+def value_beside(text: str, other: str) -> str:
+    """Return the one quantity of a text that another text gives otherwise, with as much of its unit
+    as both write; "" where there is none, or several.
+    """
+    given = [*_quantities(other)]
+    known = {each.number.strip().lower() for each in given}
+    found = set[str]()
+    for each in _quantities(text):
+        unit = max((_shared_unit(each, one) for one in given), key=len, default="")
+        is_alike = bool(unit) or any(each.sign and each.sign == one.sign for one in given)
+        if is_alike and each.number.strip().lower() not in known:
+            found.add(f"{each.number.strip()}{unit}")
+    return found.pop() if len(found) == 1 else ""
+
+
+def with_unit(value: str, text: str) -> str:
+    """Return a value of a text with as much of its unit as another quantity of the text shares."""
+    every = [*_quantities(text)]
+    for each in every:
+        if value.startswith(each.number):
+            others = (one for one in every if one.number != each.number)
+            unit = max((_shared_unit(each, one) for one in others), key=len, default="")
+            return max(value, f"{each.number}{unit}", key=len)
+    return value
+
+
+def _shared_unit(one: _Quantity, other: _Quantity) -> str:
+    """Return the words that follow both numbers, whose singular and plural count as one."""
+    pairs = zip(one.following, other.following, strict=False)
+    return "".join(word for word, _ in takewhile(lambda pair: _is_unit(*pair), pairs))
+
+
+def _is_unit(word: str, other: str) -> bool:
+    one, two = (each.strip(" -\u00a0").lower() for each in (word, other))
+    return one not in STOP_WORDS and stem(one) == stem(two)
+
+
+def _quantities(text: str) -> Iterator[_Quantity]:
+    plain = without_dates(text)
+    spans = [match.span() for match in _NUMBER.finditer(plain)]
+    spans += [(start, end) for start, end, _ in number_words(plain)]
+    for start, end in sorted(spans):
+        behind = _WORDS.match(plain, end)
+        words = _WORD.findall(behind[0]) if behind else []
+        yield _Quantity(plain[start:end], tuple(words))

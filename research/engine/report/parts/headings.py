@@ -1,0 +1,142 @@
+"""Short headings of sub-questions, which name a section and what an item of the summary answers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.text.tokens import capitalize_heading, is_unspaced, question_joints
+
+LONGEST_HEADING = 10
+"""Words of a heading that is not shortened."""
+_FEWEST = 5
+"""Words of the clauses that a heading keeps; before `Form.UNCUT` they were fewer."""
+_FEWEST_BEFORE = 3
+_LONGEST_LABEL = 7
+"""Words of one within a text or before an item, in reports before `Form.UNCUT`; one more is not
+worth a cut.
+"""
+_SUBJECT = re.compile(r"[^:：]{2,200}[:：]\s*")
+_BREAK = re.compile(r"[,;:(（，；：、]|\s[–—-]\s")
+_ASIDE = re.compile(r"\s?\([^()]{1,200}\)")
+_NAME = r"(?:the\s)?[A-Z][\w’'-]*(?:\s[A-Z][\w’'-]*){0,4}"
+_PREPOSITION = r"(?:of|for|on|by|in|at|along|among|between|from|to|with)"
+_ENUMERATED = re.compile(  # "on the Ash Way, the Elm Way and the Oak Way"
+    rf"\s(?:(?P<placed>{_PREPOSITION})\s|(?P<doing>are|do|have|were|did|can|will)\s)?"
+    rf"(?:{_NAME},\s){{1,14}}(?:(?:and|or)\s)?{_NAME}(?:,?\s(?:and|or)\s{_NAME})?"
+)
+_PLACED = re.compile(rf"\s{_PREPOSITION}\s(?P<name>{_NAME})(?=[\s,;?]|$)")
+"""A name behind a preposition, such as that of the place that the whole report is on."""
+
+
+def headings_of(ledger: Ledger) -> dict[str, str]:
+    """Return the heading of each sub-question; a lone one keeps its words."""
+    texts = [each.text for each in ledger.aspects.values()]
+    found = short_headings(texts, cuts_words=ledger.began < Form.UNCUT)
+    return dict(zip(ledger.aspects, found, strict=True))
+
+
+def short_headings(texts: Sequence[str], *, cuts_words: bool = False) -> list[str]:
+    """Return the texts as headings: without the subject before a colon that half of them share,
+    and those of many words with as many clauses as fit, or whole; before `Form.UNCUT` with the
+    first clause, or cut after a word.
+    """
+    subjects = [_subject(text) for text in texts]
+    counts = Counter(filter(None, subjects))
+    shared = {subject for subject, n in counts.items() if n > 1 and 2 * n >= len(texts)}
+    if len(texts) == 1:
+        return [capitalize_heading(text) for text in texts]
+    shorten = _cut if cuts_words else _first_clauses
+    if not cuts_words:
+        texts = _without_shared_names([_without_enumeration(text) for text in texts])
+    return [
+        _shortened(text, subject if subject in shared else "", shorten)
+        for text, subject in zip(texts, subjects, strict=True)
+    ]
+
+
+def _without_enumeration(text: str) -> str:
+    """Return an English question without the names that it lists."""
+
+    def instead(found: re.Match[str]) -> str:
+        if found["placed"]:
+            return ""
+        return f" {found['doing']} they" if found["doing"] else " them"
+
+    return _ENUMERATED.sub(instead, text)
+
+
+def _without_shared_names(texts: Sequence[str]) -> list[str]:
+    """Return English questions without the place or thing that half of them name."""
+    named = Counter(
+        name for text in texts for name in {found["name"] for found in _PLACED.finditer(text)}
+    )
+    shared = {name for name, n in named.items() if n > 2 and 2 * n >= len(texts)}
+
+    def shorter(found: re.Match[str]) -> str:
+        return "" if found["name"] in shared else found[0]
+
+    return [_PLACED.sub(shorter, text) for text in texts]
+
+
+def label(heading: str) -> str:
+    """Return a heading as it opens a line."""
+    return heading if heading.endswith(("?", "？")) else f"{heading}:"
+
+
+def briefly(heading: str) -> str:
+    """Return a heading as reports before `Form.UNCUT` name it within a text: in fewer words."""
+    words = heading.split()
+    return _joined(words[:_LONGEST_LABEL]) if len(words) > _LONGEST_LABEL + 1 else heading
+
+
+def _subject(text: str) -> str:
+    found = _SUBJECT.match(text)
+    return found[0] if found and found.end() < len(text) else ""
+
+
+def _shortened(text: str, subject: str, shorten: Callable[[str], str]) -> str:
+    """Return a text of few words; what named its subject is no whole question any more."""
+    whole = text.removeprefix(subject).strip()
+    if subject:
+        whole = whole.rstrip("?？ ")
+    if is_unspaced(whole) or len(whole.split()) <= LONGEST_HEADING:
+        return capitalize_heading(whole) if whole else text
+    return capitalize_heading(shorten(whole))
+
+
+def _first_clauses(text: str) -> str:
+    """Return as many clauses as fit, of a long first one that alone; of one clause the whole."""
+    text = _ASIDE.sub("", text)
+    if len(text.split()) <= LONGEST_HEADING:
+        return text
+    ends = {*(found.start() for found in _BREAK.finditer(text)), *question_joints(text)}
+    clauses = [text[:end] for end in sorted(ends)]
+    counts = [(len(clause.split()), clause) for clause in clauses]
+    fitting = [clause for n, clause in counts if _FEWEST <= n <= LONGEST_HEADING]
+    longer = (clause for n, clause in counts if n > LONGEST_HEADING)
+    kept = fitting[-1] if fitting else next(longer, text)
+    mark = text[-1] if text.endswith(("?", "？")) else ""
+    return kept if kept == text else f"{_without_end(kept)}{mark}"
+
+
+def _cut(text: str) -> str:
+    """Return the first clause; if that is long, its first words."""
+    ends = (found.start() for found in _BREAK.finditer(text))
+    least = _FEWEST_BEFORE
+    short = next((end for end in ends if len(text[:end].split()) >= least), len(text))
+    words = text[:short].split()
+    if len(words) <= LONGEST_HEADING:
+        return _without_end(" ".join(words))
+    return _joined(words[:LONGEST_HEADING])
+
+
+def _joined(words: Iterable[str]) -> str:
+    return f"{_without_end(' '.join(words))}…"
+
+
+def _without_end(text: str) -> str:
+    return text.rstrip("?？.,;: ")

@@ -1,0 +1,77 @@
+"""Quotations in the place of statements: within the paragraph, and none that says nothing new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.text.entities import find_numbers
+from research.engine.untrusted.order_words import content_terms
+
+MOST_NEW = 0.4
+"""Share of a quotation's words that another statement may lack and still say the same."""
+
+
+def without_told_quotes(draft: Draft) -> Draft:
+    """Return the draft whose sections leave out a quotation that says again, with the same numbers,
+    what a statement or a quotation before it says, unless nothing else would be left of its
+    section.
+    """
+    told = [_content(said) for section in draft.sections for said in section.statements
+            if not said.quoted]  # fmt: skip
+
+    def new_of(section: Section) -> tuple[Statement, ...]:
+        kept: list[Statement] = []
+        for said in section.statements:
+            if said.quoted:
+                content = _content(said)
+                if _is_told(content, told):
+                    continue
+                told.append(content)
+            kept.append(said)
+        return tuple(kept)
+
+    sections = (replace(each, statements=new_of(each) or each.statements)
+                for each in draft.sections)  # fmt: skip
+    return replace(draft, sections=tuple(sections))
+
+
+def _content(said: Statement) -> tuple[frozenset[str], frozenset[str]]:
+    return content_terms(said.body), frozenset(find_numbers(said.body))
+
+
+def _is_told(
+    content: tuple[frozenset[str], frozenset[str]],
+    told: Iterable[tuple[frozenset[str], frozenset[str]]],
+) -> bool:
+    words, numbers = content
+    return bool(words) and any(
+        numbers <= known and len(words - terms) <= MOST_NEW * len(words) for terms, known in told
+    )
+
+
+def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose quotations stand within its paragraphs, without the name of their page
+    before them, where most of it is statements. What a page dictates stays behind that name, and
+    so does all of a report on one question that only quotes.
+    """
+    if len(ledger.aspects) == 1 and all(said.quoted for said in draft.statements):
+        return draft
+
+    def inline(said: Statement) -> Statement:
+        is_dictated = any(ledger.book.records[i].is_dictated for i in said.evidence)
+        if not said.quoted or is_dictated:
+            return said
+        return replace(said, text=said.body, lead_in="")
+
+    def all_inline(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(map(inline, statements))
+
+    short = all_inline(draft.short_answer)
+    every = [said for section in draft.sections for said in section.statements]
+    if 2 * sum(said.quoted for said in every) > len(every):
+        return replace(draft, short_answer=short)
+    sections = (replace(each, statements=all_inline(each.statements)) for each in draft.sections)
+    return replace(draft, short_answer=short, sections=tuple(sections))

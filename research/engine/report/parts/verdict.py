@@ -1,0 +1,78 @@
+"""What opens the short answer of a broad question: what the table of a comparison comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from research.engine.evidence.relations import Relations
+from research.engine.report.draft import Statement
+from research.engine.report.parts.comparison import extremes_of
+from research.engine.report.report_i18n import Labels
+from research.engine.text.tokens import unique_texts
+
+LONGEST_VERDICT = 45
+"""Words up to which the lowest values are named beside the highest."""
+MOST_NAMED = 4
+"""Parts of the question on which sources disagree that are named."""
+
+
+def verdict_of(relations: Relations, words: Labels, language: str) -> Statement | None:
+    """Return which of the compared things have the highest and lowest values; None without any.
+
+    Where several lead, it depends on what counts.
+    """
+    found = {
+        name: ends
+        for name in relations.properties
+        if (ends := extremes_of(relations, name, language))
+    }
+    if not found:
+        return None
+    leads, trails = ({name: ends[at] for name, ends in found.items()} for at in (1, 0))
+    highest, lowest = (
+        _told(ends, words[form], words["and"])
+        for ends, form in ((leads, "highest_in"), (trails, "lowest_in"))
+    )
+    form = words["verdict_depends" if len({*leads.values()}) > 1 else "verdict_by_values"]
+    text = form.format(told="; ".join((*highest, *lowest)))
+    if len(text.split()) > LONGEST_VERDICT:
+        text, trails = form.format(told="; ".join(highest)), {}
+    cells = (
+        relations.cells[thing, name] for ends in (leads, trails) for name, thing in ends.items()
+    )
+    evidence = unique_texts(i for cell in cells for i in cell.evidence)
+    return Statement(text, tuple(evidence), is_column=True, is_verdict=True)
+
+
+def _told(ends: Mapping[str, str], form: str, last: str) -> list[str]:
+    """Return a clause for each thing, with the properties that it has the end of."""
+    by_thing: dict[str, list[str]] = {}
+    for name, thing in ends.items():
+        by_thing.setdefault(thing, []).append(name)
+    return [
+        form.format(thing=thing, names=last.join(filter(None, (", ".join(names[:-1]), names[-1]))))
+        for thing, names in by_thing.items()
+    ]
+
+
+def status_of(
+    words: Labels, answered: int, total: int, disputed: Sequence[str], missing: Sequence[str]
+) -> str:
+    """Return in a sentence how many parts of a question are answered, on which of them sources
+    disagree, and on which nothing was found; "" if all are answered and nothing is disputed.
+    """
+    if answered == total and not disputed:
+        return ""
+    form = "parts_all" if answered == total else "parts_some"
+    clauses = [words[form].format(n=answered, all=total)]
+    if disputed:
+        clauses.append(words["disagree_on"].format(names=_listed(disputed, words, MOST_NAMED)))
+    if missing:
+        clauses.append(words["nothing_on"].format(names=_listed(missing, words, len(missing))))
+    return words["clauses"].format(clauses="; ".join(clauses))
+
+
+def _listed(names: Sequence[str], words: Labels, most: int) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:most])
+    more = len(names) - most
+    return words["and_more"].format(names=shown, n=more) if more > 0 else shown

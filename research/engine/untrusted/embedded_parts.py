@@ -1,0 +1,100 @@
+"""The parts of a sentence that it only embeds: what somebody says, repeats, is to answer or puts on
+a wall, so that the page itself need not say it.
+
+Embedded is what stands in quotation marks or brackets, after a colon, a dash, a sign of equality or
+a cell's border, and a that-clause. What is left is its frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+
+from research.engine.text.sentences import Sentence
+from research.engine.untrusted.order_words import content_terms
+
+QUOTED = re.compile(
+    r"“[^“”]{3,400}(?:”|$)|«[^«»]{3,400}(?:»|$)|„[^„“”]{3,400}(?:[“”]|$)|「[^「」]{2,400}(?:」|$)"
+    r"|『[^』]{2,400}(?:』|$)|(?<!\w)\"[^\"]{3,400}(?:\"|$)|(?<!\w)'[^']{8,400}'(?!\w)"
+)
+"""A quotation, or one that its sentence doesn't end, such as “no second witness was heard”."""
+LEAST = 6
+LEAST_FOREIGN = 2
+"""Words of the end of a title by which it may be foreign to its page."""
+BRACKETS = re.compile(r"[(\[（【][^()\[\]（）【】]{6,400}(?:[)\]）】]|$)")
+_LEFT_OVER = " \t-–—:：,;"
+_MARKS = {
+    "colon": re.compile(r"[:：](?!//)\s*"),
+    "dash": re.compile(r"\s[–—-]\s|—|――|――|──"),
+    "cell": re.compile(r"\s\|\s"),
+    "equals": re.compile(r"(?<==)(?=[^=])"),
+}
+_THAT = re.compile(
+    r"\b(?:that|how|namely|dass|daß|nämlich|wonach|que|quod|que|что|будто)\s|\bqu['’]"
+    r"|(?<![\u0600-\u06ff])(?:أن|أنّ|بأن|أنها|أنه|إن)\s|[，,]?(?:就是|即是|说是|因为)",
+    re.IGNORECASE,
+)
+
+
+_OPENING = "“«„「『"
+_QUOTATION_MARK = re.compile("[“”«»„「」『』]")
+"""A German “ closes, so that it opens only where none is open."""
+
+
+@dataclass(frozen=True)
+class EmbeddedPart:
+    """What a sentence embeds, how, and the rest of the sentence."""
+
+    kind: str
+    text: str
+    frame: str
+
+
+@lru_cache(maxsize=4_000)
+def embedded_parts(text: str) -> tuple[EmbeddedPart, ...]:
+    """Return the parts that a sentence embeds."""
+    return tuple(part for part in _parts(text) if len(part.text) >= LEAST)
+
+
+def _parts(text: str) -> Iterator[EmbeddedPart]:
+    for kind, pattern in (("quotation", QUOTED), ("brackets", BRACKETS)):
+        found = list(pattern.finditer(text))
+        if found:
+            yield EmbeddedPart(kind, " ".join(each[0] for each in found), pattern.sub(" ", text))
+    for kind, pattern in _MARKS.items():
+        marks = list(pattern.finditer(text))
+        for mark in {mark.end(): mark for mark in (marks[:1] + marks[-1:])}.values():
+            yield EmbeddedPart(kind, text[mark.end() :], text[: mark.start()])
+    for clause in list(_THAT.finditer(text))[:2]:
+        yield EmbeddedPart("clause", text[clause.end() :], text[: clause.start()])
+
+
+def without_foreign_end(label: str, around: str, asked: str) -> str:
+    """Return a title or heading up to the mark from which on most of its words are neither around
+    it nor in the question.
+    """
+    patterns = (QUOTED, BRACKETS, *_MARKS.values())
+    starts = {mark.start() for pattern in patterns for mark in pattern.finditer(label)}
+    if not starts:
+        return label
+    known = content_terms(f"{asked} {around}")
+    for start in sorted(starts):
+        terms = {term for term in content_terms(label[start:]) if term.isalpha()}
+        unknown = terms - known
+        if len(unknown) >= LEAST_FOREIGN and 2 * len(unknown) > len(terms):
+            return label[:start].rstrip(_LEFT_OVER)
+    return label
+
+
+def within_quotations(found: Sequence[Sentence]) -> Iterator[int]:
+    """Yield the numbers of the sentences that begin in a quotation which their block has opened."""
+    for _, block in groupby(found, key=lambda each: each.block):
+        is_open = False
+        for sentence in block:
+            if is_open:
+                yield sentence.number
+            for mark in _QUOTATION_MARK.findall(sentence.text):
+                is_open = mark in _OPENING and not (is_open and mark == "“")

@@ -1,0 +1,96 @@
+"""What the assessment is shown of many findings."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks import assess
+from research.engine.records import Evidence
+from tests.engine.report.test_comparing import ledger_of, record_of
+
+LONG = record_of("E1", "One two three four five six seven eight nine ten eleven.", "a.example")
+SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
+
+
+@pytest.mark.parametrize(
+    ("form", "notes", "room", "told"),
+    [
+        (Form.UNCUT, 4, 100, [("A1", "One two three four five six seven eight nine")]),
+        (Form.UNCUT, 4, 10, []),
+        (Form.UNCUT, 1, 100, []),
+        (Form.MERGED, 4, 100, []),
+    ],
+    ids=["broad", "no room", "narrow", "earlier form"],
+)
+def test_findings_beyond_those_shown_are_named_by_their_first_words(
+    form: Form, notes: int, room: int, told: list[tuple[str, str]]
+) -> None:
+    run: Any = SimpleNamespace(
+        form=form, limits=SimpleNamespace(notes=notes), ledger=ledger_of(LONG, SHORT)
+    )
+    assert assess.also_found(run, [SHORT], room) == told
+
+
+def run_of(*records: Evidence, form: Form = Form.CARRIED) -> Any:
+    limits = SimpleNamespace(notes=4)
+    return SimpleNamespace(form=form, limits=limits, ledger=ledger_of(*records))
+
+
+def claims(*said: str) -> list[Evidence]:
+    return [record_of(f"E{n}", text, f"s{n}.example") for n, text in enumerate(said, 1)]
+
+
+PAID = "Each guard of the fund is paid 40 marks."
+AGAIN = "A guard of the fund gets 40 marks in pay each."
+MORE = "Each guard of the fund is paid 50 marks."
+WALLED = "The fund has walls of granite from Ys."
+WALLS = "Granite from Ys is what the walls of the fund are."
+ROOFED = "The fund has a roof of slate from Ys."
+
+
+def test_findings_that_repeat_another_take_no_place_from_others() -> None:
+    others = [f"The fund has {n} vaults." for n in range(2, 6)]
+    records = claims(PAID, AGAIN, WALLED, WALLS, *others)
+    new, before = (
+        [each.claim for each in assess._some_of_each_part(run_of(form=form), records)]
+        for form in (Form.CARRIED, Form.UNCUT)
+    )
+    assert new == [PAID, WALLED, *others] and before == [PAID, AGAIN, WALLED, WALLS, *others[:2]]
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown", "repeats"),
+    [
+        (AGAIN, PAID, True),
+        (MORE, PAID, False),
+        (WALLS, WALLED, True),
+        (ROOFED, WALLED, False),
+        ("In 2024 each guard is paid 40 marks.", PAID, False),
+    ],
+)
+def test_a_finding_repeats_one_with_its_figures_and_most_of_its_words(
+    claim: str, shown: str, repeats: bool
+) -> None:
+    assert assess._repeats(*claims(claim, shown)) is repeats
+
+
+def test_both_sides_of_a_dispute_are_shown_whole() -> None:
+    records = claims(*(f"The fund has {n} vaults." for n in range(2, 10)))
+    run = run_of(*records)
+    run.ledger.book.oppose(*records[-2:])
+    shown = assess._some_of_each_part(run, [*run.ledger.book.records.values()])
+    assert [each.id for each in shown] == ["E1", "E2", "E3", "E4", "E7", "E8"]
+
+
+def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
+    late = "In the year of the flood the fund on the hill still held 6 million marks."
+    [paid, *rest] = claims(PAID, AGAIN, late, "The fund has three guards and a dog, people say.")
+    told = assess.also_found(run_of(paid, *rest), [paid], 1000)
+    assert [words for _, words in told] == [
+        "In the year of the … 6 million marks.",
+        "The fund has three guards and a dog, people",
+    ]

@@ -1,0 +1,73 @@
+"""Quotations in the place of statements: within the paragraph, and none that says nothing new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts.earlier_values import tells_earlier_itself
+from research.engine.report.parts.inline_quotes import quote_inline, without_told_quotes
+from tests.engine.report.test_comparing import NEW, OTHER, ledger_of
+
+SAID = Statement("The tower at the harbour was finished in 1889 by two masons.", ("E1",))
+
+
+def quoted(text: str) -> Statement:
+    return Statement(f"**A page:** “{text}”", ("E2",), quoted=True, lead_in="**A page:** ")
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("By 1889 two masons had finished the tower.", False),
+        ("By 1887 two masons had finished the tower.", True),
+        ("By 1889 two masons had finished the tower, the mole and all four bridges.", True),
+    ],
+    ids=["told", "another number", "more"],
+)
+def test_a_quotation_that_says_again_what_is_stated_goes(text: str, stays: bool) -> None:
+    other = Statement("It is red.", ("E3",))
+    sections = (Section("A1", (SAID,)), Section("A2", (quoted(text), other)))
+    found = without_told_quotes(Draft((), sections)).sections[1]
+    assert (quoted(text) in found.statements) is stays
+    assert other in found.statements
+
+
+def test_no_section_loses_all_that_it_says() -> None:
+    again = quoted("Two masons finished the tower in 1889.")
+    draft = Draft((), (Section("A1", (SAID,)), Section("A2", (again,))))
+    assert without_told_quotes(draft) == draft
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return ledger_of(NEW, OTHER)
+
+
+def test_a_quotation_among_statements_stands_in_their_paragraph(ledger: Ledger) -> None:
+    one = quoted("The fund held 6 million marks in 2024.")
+    said = replace(SAID, evidence=("E3",))
+    draft = quote_inline(Draft((one,), (Section("A1", (said, one)),)), ledger)
+    assert draft.sections[0].statements == (said, replace(one, text=one.body, lead_in=""))
+    assert draft.short_answer[0].lead_in == ""
+
+
+def test_a_report_that_only_quotes_names_its_pages(ledger: Ledger) -> None:
+    one = quoted("The fund held 6 million marks in 2024.")
+    draft = Draft((), (Section("A1", (one,)),))
+    assert quote_inline(draft, ledger) == draft
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tells"),
+    [
+        ("Farmers used to have to wait for nine seasons, and now wait for five.", True),
+        ("It is 15 percent, down from 40 percent.", True),
+        ("It pays 390 lirets in place of 140.", False),
+    ],
+)
+def test_a_sentence_that_tells_its_former_value_gets_no_bracket(sentence: str, tells: bool) -> None:
+    assert tells_earlier_itself(sentence) is tells

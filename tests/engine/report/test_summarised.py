@@ -1,0 +1,74 @@
+"""Which statements of a section its summary is written from, and how they are shown."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks import sections
+from research.engine.llm_tasks.sections import summarised_of
+from research.engine.report.draft import Section, Statement
+from tests.engine.report.test_comparing import ledger_of, record_of
+
+CLAIMS = {
+    "E1": "The fund was set up by a baker.",
+    "E2": "He did it at night.",
+    "E3": "The fund holds 6 million marks.",
+    "E4": "The Bank credits the fall to rain.",
+    "E5": "The Post credits it to the frost.",
+    "E6": "The fund has three guards.",
+    "E7": "Another has a dog.",
+}
+BAKER, NIGHT, HOLDS, RAIN, FROST, GUARDS, DOG = (
+    Statement(claim, (record_id,)) for record_id, claim in CLAIMS.items()
+)
+LESS = Statement("It holds less than before, for two reasons.")
+
+
+@pytest.fixture
+def known() -> Ledger:
+    made = ledger_of(*(record_of(i, claim, f"{i}.example") for i, claim in CLAIMS.items()))
+    made.book.oppose(made.book.records["E4"], made.book.records["E5"])
+    return made
+
+
+def shown(known: Ledger, *said: Statement, most: int = 8) -> list[tuple[str, str]]:
+    chosen = summarised_of(Section("A1", said), known, most)
+    return [(each.before, each.statement.text) for each in chosen]
+
+
+def test_the_most_direct_statement_leads_and_the_others_keep_their_order(known: Ledger) -> None:
+    told = shown(known, BAKER, NIGHT, GUARDS, HOLDS)
+    assert [text for _, text in told] == [HOLDS.text, BAKER.text, NIGHT.text, GUARDS.text]
+
+
+def test_what_refers_back_is_left_out_without_the_sentence_before_it(known: Ledger) -> None:
+    told = shown(known, HOLDS, LESS, NIGHT, GUARDS, DOG, most=2)
+    assert [text for _, text in told] == [HOLDS.text, GUARDS.text]
+    assert shown(known, LESS, NIGHT) == [(LESS.text, NIGHT.text)]
+
+
+def test_both_sides_of_a_dispute_stand_together_behind_what_introduces_it(known: Ledger) -> None:
+    told = shown(known, HOLDS, GUARDS, BAKER, LESS, RAIN, FROST, most=4)
+    assert told == [
+        ("", HOLDS.text),
+        ("", GUARDS.text),
+        (LESS.text, RAIN.text),
+        ("", FROST.text),
+    ]
+
+
+def test_no_dispute_is_shown_by_one_side(known: Ledger) -> None:
+    told = shown(known, HOLDS, RAIN, FROST, most=3)
+    assert [text for _, text in told] == [HOLDS.text]
+
+
+@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
+def test_earlier_runs_show_what_refers_back_as_well(known: Ledger, form: Form) -> None:
+    run: Any = SimpleNamespace(form=form, ledger=known)
+    told = sections._shown_of(run, Section("A1", (HOLDS, LESS, NIGHT)))
+    assert [each.statement for each in told] == [HOLDS, NIGHT][: 1 + (form < Form.CARRIED)]
