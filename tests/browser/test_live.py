@@ -336,14 +336,26 @@ def test_a_restarted_server_is_found_again(
     expect(page.locator(".evidence-item")).to_have_count(2)
 
 
+PLACES_WITH_AND_WITHOUT = """() => {
+  const lost = document.querySelector(".lost");
+  const place = () => document.getElementById("aspects-title").getBoundingClientRect().top;
+  const without = place();
+  lost.textContent = lost.dataset.text;
+  const moved = place() - without;
+  lost.textContent = "";
+  return moved;
+}"""
+
+
 def test_a_lost_connection_is_told_until_it_is_back(
     model_server: Server, world: World, open_page: Open, watch: Watch
 ) -> None:
-    """What is being done is not said to go on while nobody knows."""
+    """What is being done is not said to go on while nobody knows, and nothing moves for the news."""
     page = open_page(model_server)
     hold_after_round_one(world, page)
     lost, age = page.get_by_role("status"), page.locator(".now time")
     expect(lost).to_be_empty()
+    assert page.evaluate(PLACES_WITH_AND_WITHOUT) == 0
     watch.excused = True
     model_server.kill()
     expect(lost).to_have_text(re.compile(r"^No connection since \d\d:\d\d; trying again\.$"))
