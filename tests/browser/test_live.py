@@ -350,7 +350,7 @@ PLACES_WITH_AND_WITHOUT = """() => {
 def test_a_lost_connection_is_told_until_it_is_back(
     model_server: Server, world: World, open_page: Open, watch: Watch
 ) -> None:
-    """What is being done is not said to go on while nobody knows, and nothing moves for the news."""
+    """What is being done is not said to go on while nobody knows; saying so moves nothing."""
     page = open_page(model_server)
     hold_after_round_one(world, page)
     lost, age = page.get_by_role("status"), page.locator(".now time")

@@ -551,6 +551,8 @@ def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cr
     covered = {section.aspect_id for section in draft.sections}
     if run.form >= Form.DIRECT:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
+        if run.form >= Form.CARRIED:  # an earlier value stands beside the current one
+            told |= {i for said in draft.statements for i in said.earlier}
         covered |= {part for i in told for part in ledger.book.records[i].answers}
     return (
         Criterion("share of answered sub-questions with a section",
