@@ -206,7 +206,7 @@ def test_nothing_moves_for_an_onlooker_until_the_report_is_there(
     world.model.let_go()
     expect(page.locator(".steps [aria-current]")).to_contain_text("Writing")
     expect(page.locator(".drafted [data-rows] > *")).not_to_have_count(0)
-    assert sum(page.evaluate("window.shifts")) <= 0.02
+    assert sum(page.evaluate("window.shifts")) <= 0.01
     expect(page.locator(".report")).to_be_visible()
 
 
