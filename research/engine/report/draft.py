@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
@@ -39,6 +39,7 @@ class Statement:
     is how the sentence follows from several quotes, `is_item` that it stands in a list, `is_column`
     that code made it of a column of the comparison. `earlier` are ids of evidence with values that
     its own has replaced. `is_verdict` says that it answers the question as a whole.
+    `replaced_words` counts the words of the statement in whose place a quotation stands.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Statement:
     is_column: bool = False
     earlier: tuple[str, ...] = ()
     is_verdict: bool = False
+    replaced_words: int = field(default=0, compare=False)
 
     @property
     def body(self) -> str:
@@ -59,6 +61,13 @@ class Statement:
     @property
     def words(self) -> int:
         return words_in(self.body)
+
+    @property
+    def cost(self) -> int:
+        """Return the words that it counts for in a report of limited length: those of the statement
+        whose place it takes.
+        """
+        return self.replaced_words or self.words
 
 
 @dataclass(frozen=True)

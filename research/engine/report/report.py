@@ -42,7 +42,7 @@ from research.engine.report.parts.dating import (
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
-from research.engine.report.parts.inline_quotes import without_told_quotes
+from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
@@ -164,7 +164,8 @@ async def compose_report(run: Run) -> Written | None:
 
 def _within_length(run: Run, checked: Checked) -> Checked:
     """Return the draft with the values that newer ones replaced where the report has room for
-    them, cut to the length of its form and depth.
+    them, cut to the length of its form and depth; up to half as long again where quotations take
+    more words than the statements whose place they take.
     """
     most = most_words(run.shape, run.config.research_depth)
     is_concise = run.form >= Form.CONCISE
@@ -172,7 +173,11 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     def is_short(draft: Draft) -> bool:
         rendered = _render_checked(run, replace(checked, draft=draft))
-        return most is None or count_words(rendered.markdown, signs=not is_concise) <= most
+        if most is None:
+            return True
+        longer = words_of_quoting(draft) if run.form >= Form.CARRIED else 0
+        room = most + min(longer, most // 2)
+        return count_words(rendered.markdown, signs=not is_concise) <= room
 
     records = run.ledger.book.records
 

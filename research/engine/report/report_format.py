@@ -148,12 +148,12 @@ def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
     """
     shared = min(MOST_ASKED, len(asked & term_set(said.body))) / MOST_ASKED if asked else 0
     worth = 1 + SECOND_SOURCE * (len(said.evidence) > 1)
-    return said.words / worth / (1 + ASKED_FOR * shared)
+    return said.cost / worth / (1 + ASKED_FOR * shared)
 
 
 def cost_by_source(said: Statement) -> float:
     """Return the number of words of a statement per source."""
-    return said.words / max(1, len(said.evidence))
+    return said.cost / max(1, len(said.evidence))
 
 
 def shorten(

@@ -51,4 +51,9 @@ def _instead(
     if ledger.began >= Form.LED:
         records = sorted(records, key=lambda each: (each.is_dictated, len(each.claim)))[:1]
     is_item = given.is_item and ledger.began >= Form.MERGED
-    return [replace(quotation(record), is_item=is_item) for record in records]
+    is_counted = len(records) == 1 and ledger.began >= Form.CARRIED
+    replaced_words = given.words if is_counted else 0
+    return [
+        replace(quotation(record), is_item=is_item, replaced_words=replaced_words)
+        for record in records
+    ]

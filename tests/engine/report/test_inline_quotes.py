@@ -7,9 +7,17 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
-from research.engine.report.parts.inline_quotes import quote_inline, without_told_quotes
+from research.engine.report.parts.inline_quotes import (
+    NAME_WORDS,
+    quote_inline,
+    without_told_quotes,
+    words_of_quoting,
+)
+from research.engine.report.report_format import cost_by_words
+from research.engine.verifier.quote_instead import quote_instead
 from tests.engine.report.test_comparing import NEW, OTHER, ledger_of
 
 SAID = Statement("The tower at the harbour was finished in 1889 by two masons.", ("E1",))
@@ -71,3 +79,21 @@ def test_a_report_that_only_quotes_names_its_pages(ledger: Ledger) -> None:
 )
 def test_a_sentence_that_tells_its_former_value_gets_no_bracket(sentence: str, tells: bool) -> None:
     assert tells_earlier_itself(sentence) is tells
+
+
+def test_a_quotation_counts_for_the_statement_whose_place_it_takes(ledger: Ledger) -> None:
+    said = Statement("The fund grew.", ("E2",))
+    draft = Draft((), (Section("A1", (said,)),))
+    instead = quote_instead(draft, [said], ledger)
+    [quote] = instead.statements
+    assert quote.quoted and quote.words > said.words
+    assert cost_by_words(quote) == cost_by_words(said)
+    assert words_of_quoting(draft) == 0
+    assert words_of_quoting(instead) == quote.words + NAME_WORDS - said.words
+
+
+def test_quotations_of_earlier_runs_count_for_themselves(ledger: Ledger) -> None:
+    ledger.began = Form.UNCUT
+    said = Statement("The fund grew.", ("E2",))
+    [quote] = quote_instead(Draft((), (Section("A1", (said,)),)), [said], ledger).statements
+    assert quote.cost == quote.words

@@ -13,6 +13,9 @@ from research.engine.untrusted.order_words import content_terms
 MOST_NEW = 0.4
 """Share of a quotation's words that another statement may lack and still say the same."""
 
+NAME_WORDS = 2
+"""Words of the name of a page's site beside a quotation, on average."""
+
 
 def without_told_quotes(draft: Draft) -> Draft:
     """Return the draft whose sections leave out a quotation that says again, with the same numbers,
@@ -75,3 +78,11 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
         return replace(draft, short_answer=short)
     sections = (replace(each, statements=all_inline(each.statements)) for each in draft.sections)
     return replace(draft, short_answer=short, sections=tuple(sections))
+
+
+def words_of_quoting(draft: Draft) -> int:
+    """Return how many words more the quotations of a draft take than the statements in whose place
+    they stand, each once: a report that may only quote says no less for it.
+    """
+    quoted = (said for said in {*draft.statements} if said.replaced_words)
+    return sum(max(0, said.words + NAME_WORDS - said.replaced_words) for said in quoted)
