@@ -343,10 +343,19 @@ async def _read_situation(
         untried_critical=has_untried_critical(run),
         unsearched=len(_unsearched_aspects(run)),
         is_held=bool(held) and run.began >= Form.HELD,
+        unanswered=_unanswered(run),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),
     )
+
+
+def _unanswered(run: Run) -> int:
+    """Return how many sub-questions of a broad run have no answer; 0 in quick and narrow runs."""
+    is_quick = run.config.research_depth == "quick"
+    if run.form < Form.CARRIED or is_quick or run.limits.notes < 2:
+        return 0
+    return sum(a.state not in ANSWERING for a in run.ledger.aspects.values() if not a.dropped)
 
 
 async def _confirm_stop(run: Run, stop: Stop, now: Situation) -> Decision:

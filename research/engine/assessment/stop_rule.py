@@ -13,6 +13,10 @@ from research.engine.records import Complexity, StopReason
 
 MOST_FAILING = 3
 """Rounds in a row that may fail."""
+STILL_NEW = 0.3
+"""Share of new words in a round's findings with which a broad run goes on while sub-questions are
+open, however little its score has grown.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class Situation:
     name something that the question needs and that was not searched yet, `untried_critical` that a
     critical gap has an unsearched query. `unsearched` counts the sub-questions without an answer
     that were never searched. `is_held` means that something keeps the score below the threshold,
-    whatever `scores` say. `failed` rounds could read no page, the last `failing` ones in a row;
-    they have no score and no novelty.
+    whatever `scores` say. `unanswered` counts the open sub-questions of a broad run. `failed`
+    rounds could read no page, the last `failing` ones in a row; they have no score and no novelty.
     """
 
     rounds: int
@@ -59,6 +63,7 @@ class Situation:
     untried_critical: bool = False
     unsearched: int = 0
     is_held: bool = False
+    unanswered: int = 0
     failing: int = 0
     failed: int = 0
     complexity: Complexity = Complexity.ORDINARY
@@ -134,5 +139,6 @@ def _early_reasons(now: Situation, config: ResearchConfig) -> Iterator[StopReaso
         yield StopReason.STUCK
     if now.novelties[-1] < config.min_novelty_threshold:
         yield StopReason.NO_NOVELTY
-    if now.scores[-1] - now.scores[-2] < config.min_improvement_threshold:
+    is_still_new = now.unanswered > 0 and now.novelties[-1] >= STILL_NEW
+    if not is_still_new and now.scores[-1] - now.scores[-2] < config.min_improvement_threshold:
         yield StopReason.DIMINISHING_QUALITY

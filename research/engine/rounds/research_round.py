@@ -120,8 +120,9 @@ async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_un
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
-    if run.form >= Form.DATED and run.limits.notes > 1 and len(run.ledger.rounds) > 1:
-        read_together(work)
+    joins = run.form >= Form.CARRIED or (run.form >= Form.DATED and len(run.ledger.rounds) > 1)
+    if joins and run.limits.notes > 1:
+        read_together(work, run.form)
     expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
     arrivals = Arrivals(expected, run.journal.active_seconds)
     await run_each(fetch_and_read(run, item, slots, read_unit, arrivals) for item in work)

@@ -36,8 +36,10 @@ from research.engine.untrusted.search_words import private_words, search_words
 
 T = TypeVar("T")
 
-FEW_PAGES, READ_TOGETHER = 2, 4
+FEW_PAGES, READ_TOGETHER = 3, 5
 """Pages of a unit that another one may take over, and of all that one call reads then."""
+FEWER_PAGES, FEWER_TOGETHER = 2, 4
+"""The same in runs of earlier forms, where only later rounds read pages together."""
 LATE = "not there in time; counts in a later round if it comes"
 NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-question"
 
@@ -201,13 +203,15 @@ def fail_unit(run: Run, item: Work, reason: str) -> None:
     run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
 
 
-def read_together(work: Sequence[Work]) -> None:
+def read_together(work: Sequence[Work], form: Form) -> None:
     """Give the pages of units that have few to one of them, so that a call reads several."""
+    is_early = form < Form.CARRIED
+    few, most = (FEWER_PAGES, FEWER_TOGETHER) if is_early else (FEW_PAGES, READ_TOGETHER)
     host: Work | None = None
     for item in work:
-        if item.unit.status or not 0 < len(item.urls) <= FEW_PAGES:
+        if item.unit.status or not 0 < len(item.urls) <= few:
             continue
-        if host is None or len(host.urls) + len(item.urls) > READ_TOGETHER:
+        if host is None or len(host.urls) + len(item.urls) > most:
             host = item
             continue
         host.urls += item.urls

@@ -78,6 +78,11 @@ TABLE: list[tuple[dict[str, Any], StopReason | None]] = [
     ({"scores": (4.0, 4.49)}, StopReason.DIMINISHING_QUALITY),
     ({"scores": (4.0, 4.5)}, None),
     ({"scores": (4.0, 3.0)}, StopReason.DIMINISHING_QUALITY),
+    ({"scores": (4.0, 4.0), "unanswered": 1, "novelties": (1.0, 0.3)}, None),
+    (
+        {"scores": (4.0, 4.0), "unanswered": 1, "novelties": (1.0, 0.29)},
+        StopReason.DIMINISHING_QUALITY,
+    ),
     ({"novelties": (0.0, 0.0), "had_news": True}, None),
     ({"novelties": (1.0, 0.1), "had_news": True}, None),
     ({"scores": (4.0, 4.0), "had_news": True}, None),
