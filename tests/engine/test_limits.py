@@ -176,11 +176,11 @@ async def test_no_cap_is_exceeded_with_many_units_in_flight(reason: StopReason) 
 
 
 async def test_a_refused_call_ends_the_run_although_its_cap_is_not_reached() -> None:
-    """The worst case of sixteen readings does not fit; what they really take would."""
+    """The worst case of the readings of sixteen units does not fit; what they really take would."""
     world = fleet()
     assert world.model is not None
     world.model.tokens = (10, 5)
-    ran = await sail(world, max_tokens=60_000)
+    ran = await sail(world, max_tokens=32_000)
     assert ran.state.termination_reason is StopReason.BUDGET_TOKENS
     assert ran.usage.prompt_tokens < 10_000
 
