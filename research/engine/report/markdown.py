@@ -171,6 +171,12 @@ class _Markers:
             marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
         return "".join(marks)
 
+    def numbers_of(self, evidence_ids: Iterable[str]) -> str:
+        """Return the plain markers of the cited pages behind these records."""
+        wanted = {*evidence_ids}
+        known = {url for record_id, url in self.quoted if record_id in wanted}
+        return "".join(f"[{number}]" for url, number in self.numbers.items() if url in known)
+
     def year_of(self, cell: Cell) -> str:
         """Return the year of a compared value that may have been overtaken."""
         stale = self.layout.stale
@@ -186,7 +192,10 @@ class _Markers:
         found = []
         for url, number in self.numbers.items():
             ids = tuple(record_id for record_id, page in self.quoted if page == url)
-            lines = unique_texts(line for i in ids for line in lines_with(i, self.calculations))
+            cite = self.numbers_of if self.ledger.began >= Form.CARRIED else None
+            lines = unique_texts(
+                line for i in ids for line in lines_with(i, self.calculations, cite)
+            )
             places = tuple(self.places.get(number, ()))
             found.append(Citation(number, ids, url, tuple(lines), places))
         return tuple(found)
@@ -249,7 +258,9 @@ def render_report(
         ),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, ledger, marks.words, marks.of),
-        calculations_section(marks.calculations, marks.words, marks.of),
+        calculations_section(
+            marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
+        ),
         _render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
         "" if layout.is_terse and (left or status) else _not_found(draft, marks, layout.is_brief),
         _not_searched(draft, marks),
