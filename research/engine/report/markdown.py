@@ -411,7 +411,8 @@ def _status(draft: Draft, marks: _Markers) -> str:
     ]
     missing = [marks.names[each.id] for each in ledger.open_aspects()]
     total = len(ledger.aspects)
-    return status_of(marks.words, count_answered(ledger), total, disputed, missing)
+    answered = count_answered(ledger)
+    return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
 
 
 def _item_label(said: Statement, marks: _Markers) -> str:

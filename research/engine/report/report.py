@@ -279,6 +279,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_led=run.began >= Form.LED,
         labels_items=_has_verdict(run),
         is_inline=run.began >= Form.MERGED,
+        has_room=run.form >= Form.CARRIED and depth == "thorough",
         form=run.began,
     )
     if layout.is_terse and not layout.is_dense:
