@@ -35,6 +35,7 @@ from research.engine.report.calculations import (
     calculations_section,
     lines_with,
 )
+from research.engine.report.changes import changes_of, render_changes, without_earlier
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown_escape import (
     PLACE_END,
@@ -154,6 +155,11 @@ class _Markers:
         """Return the addresses of the pages that are cited so far."""
         return set(self.numbers)
 
+    def heading_of(self, said: Statement) -> str:
+        """Return the heading of the sub-question that a statement answers."""
+        part = MainFindings(self.ledger).part_of(said)
+        return self.names[part] if part else ""
+
     def quote_of(self, record: Evidence) -> str:
         """Return a record's first quote, without addresses that may not be given."""
         return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
@@ -229,7 +235,13 @@ def render_report(
     items = _items_of(draft, marks)
     if layout.names_subjects and not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
-    shown = without_events(draft, ledger) if layout.is_dense else draft
+    changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
+    if layout.is_dense:
+        changes = [each for each in changes if each.what and not _is_rival(each.said, ledger)]
+        told = {each.said for each in changes}
+        shown = without_events(draft, ledger, told)
+    else:
+        shown = without_earlier(draft, changes)
     marks.untold = untold_rivals(shown, ledger) if is_led else {}
     status = _status(draft, marks) if items and layout.labels_items else ""
     short = _render_short(ledger, draft, marks, asked, layout, status)
@@ -256,6 +268,7 @@ def render_report(
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
+        render_changes(changes, marks.words, marks.of, marks.heading_of),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, ledger, marks.words, marks.of),
         calculations_section(
@@ -342,6 +355,10 @@ def _inline(
             told += _quoted_lines((marks.ledger.book.records[i] for i in more), marks)
             texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
     return texts
+
+
+def _is_rival(said: Statement, ledger: Ledger) -> bool:
+    return any(ledger.book.records[i].contradicts for i in said.evidence)
 
 
 def _is_disputed(group: Sequence[Statement], marks: _Markers) -> bool:
