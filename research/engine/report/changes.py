@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from research.engine.evidence.ledger import Ledger
@@ -66,19 +66,6 @@ def changes_of(draft: Draft, ledger: Ledger) -> list[Change]:
             if change and not (change.is_told and said in events):
                 found.setdefault((change.before, change.now), change)
     return [*found.values()] if len(found) >= LEAST_CHANGES else []
-
-
-def without_earlier(draft: Draft, changes: Iterable[Change]) -> Draft:
-    """Return the draft without the earlier values that the table of changes has."""
-    known = {change.said for change in changes}
-
-    def plain(said: Statement) -> Statement:
-        return replace(said, earlier=()) if said in known else said
-
-    sections = (
-        replace(each, statements=tuple(map(plain, each.statements))) for each in draft.sections
-    )
-    return replace(draft, sections=tuple(sections))
 
 
 def render_changes(

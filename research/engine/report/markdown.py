@@ -35,7 +35,7 @@ from research.engine.report.calculations import (
     calculations_section,
     lines_with,
 )
-from research.engine.report.changes import changes_of, render_changes, without_earlier
+from research.engine.report.changes import changes_of, render_changes
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown_escape import (
     PLACE_END,
@@ -52,7 +52,7 @@ from research.engine.report.parts.dating import (
     earlier_amounts,
     year_of_cell,
 )
-from research.engine.report.parts.disagreement import rival_groups, untold_rivals
+from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
 from research.engine.report.parts.earlier_values import (
     tell_earlier,
     tells_earlier_itself,
@@ -66,6 +66,7 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_parag
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import (
     doubt_mark,
+    kind_mark,
     publisher_of,
     render_source,
     told_by,
@@ -124,6 +125,8 @@ class _Markers:
     places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     untold: Mapping[Statement, Sequence[str]] = field(default_factory=dict)
     """Records that contradict a statement and are told beside it alone."""
+    holders: Mapping[Statement, str] = field(default_factory=dict)
+    """Who holds the views that stand in a box, by their statements."""
 
     @cached_property
     def words(self) -> Labels:
@@ -236,12 +239,10 @@ def render_report(
     if layout.names_subjects and not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
+    shown = draft
     if layout.is_dense:
         changes = [each for each in changes if each.what and not _is_rival(each.said, ledger)]
-        told = {each.said for each in changes}
-        shown = without_events(draft, ledger, told)
-    else:
-        shown = without_earlier(draft, changes)
+        shown = without_events(draft, ledger, {each.said for each in changes})
     marks.untold = untold_rivals(shown, ledger) if is_led else {}
     status = _status(draft, marks) if items and layout.labels_items else ""
     short = _render_short(ledger, draft, marks, asked, layout, status)
@@ -329,6 +330,8 @@ def _render_short(
 
 def _side_by_side(group: Sequence[Statement], marks: _Markers, named: bool) -> str:
     """Return statements that contradict each other, and the quotes that contradict them."""
+    if marks.ledger.began >= Form.CARRIED:
+        marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
     told = _group_statements(group, marks, named=named, boxed=True)
     rivals = (marks.untold.get(said, ()) for said in group)
     records = [marks.ledger.book.records[i] for each in rivals for i in each]
@@ -551,13 +554,16 @@ def _group_statements(
     ledger, words = marks.ledger, marks.words
     told = ((each, _told_beside(each, marks, named)) for each in statements)
 
+    def holder(said: Statement) -> str:
+        return marks.holders.get(said, "") if boxed else ""
+
     def doubt(said: Statement) -> str:
         return "" if boxed else doubt_mark(said, ledger, words, not marks.layout.is_dense)
 
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_body(each, asked, by)} {marks.of((*each.evidence, *each.earlier))}"
+            f"{_render_body(each, asked, by, holder(each))} {marks.of((*each.evidence, *each.earlier))}"
             f"{doubt(each)}".strip(),
         )
         for each, by in told
@@ -574,7 +580,8 @@ def _with_site(ledger: Ledger, said: Statement) -> Statement:
 
 def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
-    whether it may have been overtaken and, with `named`, who says it.
+    whether it may have been overtaken, whether it rests on forums alone and, with `named`, who says
+    it.
     """
     stale = marks.layout.stale
     is_inline = said.quoted and not said.lead_in and marks.layout.is_inline
@@ -584,19 +591,24 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
     earlier = earlier if marks.layout.marks_earlier else []
     is_plain = marks.layout.is_inline and tells_earlier_itself(said.body)
-    shown = [with_unit(value, said.body) for value in earlier] if is_led else earlier
-    shown = [] if is_plain else shown
+    values = [with_unit(value, said.body) for value in earlier] if is_led else earlier
+    values = [] if is_plain else values
     name = "earlier" if is_led else "earlier_figure"
+    holder = marks.holders.get(said, "")
     told = (
         "" if earlier else tell_earlier(said, marks.ledger, marks.words),
-        marks.words[name].format(values=", ".join(shown)) if shown else "",
+        marks.words[name].format(values=", ".join(values)) if values else "",
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
-        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY) if named else "",
+        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder) if named else "",
         _name_of(said, marks) if is_inline else "",
     )
-    return "; ".join(filter(None, told))
+    shown = "; ".join(filter(None, told))
+    names_kind = marks.layout.names_kinds and not said.lead_in
+    kind = kind_mark(said, marks.ledger, marks.words) if names_kind else ""
+    is_known = kind.casefold() in f"{shown} {said.body}".casefold()
+    return shown if is_known else "; ".join(filter(None, (shown, kind)))
 
 
 def _name_of(quotation: Statement, marks: _Markers) -> str:
@@ -614,9 +626,12 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}** " if named else ""
 
 
-def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> str:
+def _render_body(
+    statement: Statement, asked: Set[str], told_by: str = "", holder: str = ""
+) -> str:
     if not statement.quoted:
         said = escape_sentence(statement.body)
+        said = said.replace(holder, f"**{holder}**", 1) if holder else said
         return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     quoted = marked_words(escape_markdown(statement.body), asked)
     if not told_by:

@@ -281,6 +281,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         labels_items=_has_verdict(run),
         is_inline=run.began >= Form.MERGED,
         lists_changes=_lists_changes(run),
+        names_kinds=run.form >= Form.CARRIED and depth != "quick",
         has_room=run.form >= Form.CARRIED and depth == "thorough",
         form=run.began,
     )
