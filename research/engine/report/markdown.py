@@ -563,8 +563,7 @@ def _group_statements(
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_body(each, asked, by, holder(each))} {marks.of((*each.evidence, *each.earlier))}"
-            f"{doubt(each)}".strip(),
+            f"{_render_cited(each, marks, asked, by, holder(each))}{doubt(each)}".strip(),
         )
         for each, by in told
     )
@@ -626,17 +625,28 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}** " if named else ""
 
 
-def _render_body(
-    statement: Statement, asked: Set[str], told_by: str = "", holder: str = ""
+def _render_cited(
+    statement: Statement, marks: _Markers, asked: Set[str], told_by: str, holder: str
 ) -> str:
-    if not statement.quoted:
-        said = escape_sentence(statement.body)
+    """Return a statement with its citations, those of a clause behind it, and what is told beside
+    it. The `holder` of its view is in bold.
+    """
+    *clauses, (rest, last) = statement.parts
+    if statement.quoted:
+        said = _render_quotation(statement, asked, told_by)
+    else:
+        said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
+        said += escape_sentence(rest)
         said = said.replace(holder, f"**{holder}**", 1) if holder else said
-        return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
-    quoted = marked_words(escape_markdown(statement.body), asked)
+        said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
+    return f"{said} {marks.of((*last, *statement.earlier))}"
+
+
+def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
+    quoted = marked_words(escape_markdown(quotation.body), asked)
     if not told_by:
         return quoted
-    if statement.lead_in:
+    if quotation.lead_in:
         return f"({told_by}) {quoted}"
     return f"{_OPEN_END.sub('”', quoted)} ({told_by})."
 

@@ -6,6 +6,7 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.markdown import USUAL, render_report
@@ -250,3 +251,30 @@ def test_a_box_shows_who_holds_a_view_before_the_site_that_reports_it() -> None:
         "Wages come late, the **Audit Office** complains (as reported by Harbour News, March 2025)."
         " [1] **Kora Holt** complains of the food (March 2025). [2]"
     ) in render_report(made, draft, "", 0, 0, Layout(stale=Stale.on("2026-01-01"))).markdown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It is 40 metres high [E1], not 60. [E2]", "It is 40 metres high [1], not 60. [2]"),
+        ("It is high [E1; E2], not low. [E2]", "It is high [1], not low. [2]"),
+        ("- It is high [E1] (or low) [E2].", "It is high [1] (or low). [2]"),
+        ("It is high [E1], they say.", "It is high, they say. [1]"),
+        ("It is high, not low. [E1, E2]", "It is high, not low. [1][2]"),
+        ("Run `up [E1] down` now. [E2]", "Run `up down` now. [1][2]"),
+    ],
+)
+def test_citations_stand_behind_the_clause_that_the_model_gave_them_to(
+    known: Ledger, written: str, shown: str
+) -> None:
+    for record in known.book.records.values():
+        known.book.take_over(replace(record, contradicts=()))
+        url = record.sources[0].url
+        known.put_source(Source(url, "A page", record.sources[0].domain, 1, status="read"))
+    draft = Draft((), (Section("A1", (cite_ids(written, known),)),))
+    rendered = render_report(known, draft, "", 0, 0)
+    assert f"\n{shown}\n" in rendered.markdown
+    said = replace(cite_ids(written, known), text="It is another text.")
+    assert said.parts == [("It is another text.", said.evidence)]
+    known.began = Form.UNCUT
+    assert cite_ids(written, known).clauses == ()
