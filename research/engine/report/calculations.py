@@ -12,7 +12,6 @@ from research.engine.report.draft import Draft, Statement, calculate
 from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
-
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 

@@ -1,4 +1,4 @@
-"""What has changed, for a question that asks for it: values that newer ones replaced, in a table."""
+"""What has changed, for a question that asks for it: a table of values that newer ones replaced."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ LEAST_TERMS = 3
 """Terms of shared words from which they name what has changed."""
 _WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")
 _BREAK = re.compile(r"[,;:–—](?=\s)|[，；：]")
-_CONJUNCTION = re.compile(
-    r"(?:so that|so|and|but|because|while|whereas)\s", re.IGNORECASE
-)
+_CONJUNCTION = re.compile(r"(?:so that|so|and|but|because|while|whereas)\s", re.IGNORECASE)
 _RELATIVE = re.compile(r"(?:which|who|whose|where|when|that|than)\s", re.IGNORECASE)
 
 
