@@ -37,6 +37,7 @@ def mark(ledger: Ledger, claim: str, is_named: bool = False) -> str:
     [
         ("The fund pays out 4 million marks.", "2019-03-01", "older figure, 2019"),
         ("The fund paid out 4 million marks in 2019.", "2026-03-01", "older figure"),
+        ("The accounts for 2019 have 4 million marks.", "2019-12-01", "older figure"),
         ("The fund pays out 4 million marks.", "2025-03-01", ""),
         ("On 4 May 2019 the fund got 4 million marks.", "2019-06-01", ""),
         ("In 1889 the fund held 4 million marks.", "1990-01-01", ""),

@@ -66,6 +66,10 @@ async def test_new_runs_are_asked_to_answer_first_and_to_introduce_what_they_nam
     assert ("what each case, name and abbreviation is" in told["section"]) is is_new
     assert ("vivid details last" in told["section"]) is is_new
     assert ("itself, not a side matter" in told["summary"]) is is_new
+    standard = harbour(CHAIN)
+    await standard.ask(CHAIN.question, research_depth="standard")
+    draft = next(each for each in models(standard).requests if each.task == "draft")
+    assert ("vivid details last" in f"{draft.system} {draft.prompt}") is is_new
 
 
 async def test_sections_have_places_of_their_own_in_the_journal() -> None:

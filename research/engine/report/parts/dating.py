@@ -261,7 +261,8 @@ def age_mark(
     if stale.by_single and len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
-    return mark if told or is_named else f"{mark}, {date[:YEAR]}"
+    is_told = bool(told) or (is_told_by_kind and date[:YEAR] in said.body)
+    return mark if is_told or is_named else f"{mark}, {date[:YEAR]}"
 
 
 def _tells_property(said: Statement, ledger: Ledger) -> bool:
