@@ -46,12 +46,14 @@ class _Bar:
 
 def draw_charts(rows: Sequence[Sequence[str]], language: str) -> tuple[Chart, ...]:
     """Return the charts of a table, given as the texts of its cells with the header first. Numbers
-    are read as the report's language writes them. How many sources support a row is no chart.
+    are read as the report's language writes them. How many sources support a row is no chart, nor
+    are the values of different things that have changed.
     """
     if not rows:
         return ()
-    support = labels_for(language)["support"]
-    columns = [n for n, name in enumerate(rows[0]) if n and name != support]
+    words = labels_for(language)
+    left_out = {words[key] for key in ("support", "before", "now")}
+    columns = [n for n, name in enumerate(rows[0]) if n and name not in left_out]
     found = ((rows[0][column], [*_bars(rows[1:], column, language)]) for column in columns)
     drawn = [_draw(name, bars) for name, bars in found if LEAST_BARS <= len(bars) <= MOST_BARS]
     return tuple(drawn[:MOST_CHARTS])

@@ -31,7 +31,8 @@ def read_report(markdown: str, citations: Sequence[Any]) -> dict[str, Any]:
             continue
         for text in _lines(block):
             for said, marks in sentences_of(text):
-                cited = [urls[int(m)] for m in _MARKER.findall(marks) if int(m) in urls]
+                numbers = map(int, _MARKER.findall(f"{said} {marks}"))
+                cited = [urls[number] for number in numbers if number in urls]
                 sentences.append({"text": said, "urls": cited})
     return {"sentences": sentences, "tables": tables}
 

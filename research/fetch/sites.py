@@ -44,6 +44,12 @@ _OFFICIAL_HOST = re.compile(
 _ACADEMIC_HOST = re.compile(r"\.edu(?:\.[a-z]{2})?$|\.ac\.[a-z]{2}$|(?:^|\.)uni-[a-z-]+\.")
 # "discuss.python.org", "community.openai.com"
 _FORUM_HOST = re.compile(r"^(?:forums?|discuss|discourse|community|answers)\.")
+# "example.org/forum/…", "/viewtopic.php"
+_FORUM_PATH = re.compile(r"^/(?:forums?|boards?)(?:/|$)|/(?:viewtopic|showthread)\b")
+# "Gardeners' Forum", as a site calls itself
+_FORUM_NAME = re.compile(
+    r"\b(?:forums?|foros?|fóru(?:m|ns)|message boards?)\b|论坛|論壇|掲示板", re.IGNORECASE
+)
 # "news.mit.edu"
 _NEWS_HOST = re.compile(r"^news\.")
 # "docs.djangoproject.com", "support.apple.com"
@@ -77,8 +83,10 @@ def independence_key(url: str) -> str:
     return _suffixes()(host).top_domain_under_public_suffix or host.removeprefix("www.")
 
 
-def kind_of(url: str) -> SourceKind:
-    """Return the source's kind by fixed rules on its host: a first guess, not a verdict."""
+def kind_of(url: str, site: str = "") -> SourceKind:
+    """Return the source's kind by fixed rules on its address, and what its site calls itself: a
+    first guess, not a verdict.
+    """
     if _parts(url).scheme == "file":
         return "document"
     host = host_of(url)
@@ -90,6 +98,8 @@ def kind_of(url: str) -> SourceKind:
         return "forum"
     if _under(host, _NEWS) or _NEWS_HOST.search(host):
         return "news"
+    if _FORUM_PATH.search(_parts(url).path) or _FORUM_NAME.search(site):
+        return "forum"
     return "vendor" if _VENDOR_HOST.search(host) else "unknown"
 
 

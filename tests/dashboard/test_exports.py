@@ -137,6 +137,34 @@ def test_a_word_file_has_headings_lists_tables_and_quotes(run: Run) -> None:
     assert [cell.text for cell in document.tables[0].rows[1].cells] == ["1", "x"]
 
 
+CHANGES = """## What has changed
+
+|  | Before | Now | As of |
+| --- | --- | --- | --- |
+| Length of a trial | 9 days [1] | 6 days [1] | 2014 → 2025 |
+| Time on tour | 45 days | 21 days [1] | March 2026 |
+| Watch | 12 days | 10 days [1] | 2024 |
+"""
+
+
+@pytest.mark.parametrize("extension", ["md", "html", "docx", "pdf"])
+def test_what_has_changed_is_a_table_in_every_format(admin: User, extension: str) -> None:
+    run = make_run(admin, status="completed", question="What has changed?")
+    add_evidence(run, 1)
+    add_report(run, f"# What has changed?\n\n**Short answer.** Trials. [1]\n\n{CHANGES}")
+    content = written(run, extension)
+    if extension == "docx":
+        [table] = Document(BytesIO(content)).tables
+        shown = " ".join(cell.text for row in table.rows for cell in row.cells)
+    elif extension == "pdf":
+        shown = " ".join(page.extract_text() for page in PdfReader(BytesIO(content)).pages)
+    else:
+        shown = content.decode()
+    assert "<svg" not in shown, "values of different things are no chart"
+    for told in ("Length of a trial", "Before", "9 days", "6 days", "2014 → 2025"):
+        assert told in shown
+
+
 def test_control_characters_of_a_page_do_not_break_a_word_file(run: Run) -> None:
     EvidenceSource.objects.update(title="form\x0cfeed \x00 null")
     document = Document(BytesIO(written(run, "docx")))

@@ -262,6 +262,7 @@ def test_how_many_sources_support_a_row_is_no_chart() -> None:
     counts = [["Lit", "1887", "2 sources"], ["Built", "1886", "1 source"], ["Sold", "", "1 source"]]
     assert draw_charts([["Sub-question", "Answer", "Support"], *counts], "en") == ()
     assert draw_charts([["Sub-question", "Answer", "Sources found"], *counts], "en")
+    assert draw_charts([["", "Before", "Now"], *counts], "en") == (), "nor what has changed"
 
 
 def test_long_texts_of_a_chart_are_cut_by_their_width() -> None:

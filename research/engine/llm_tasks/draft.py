@@ -171,6 +171,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "evidence": most_relevant(usable_evidence(ledger), room),
         "fence": fences(run),
         "is_brief": run.form >= Form.FIRST_SEEN,
+        "introduces": run.form >= Form.CARRIED and run.config.research_depth != "quick",
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
         "summary": summary_words(ledger),

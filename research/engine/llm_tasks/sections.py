@@ -178,6 +178,7 @@ def _section_context(
         "earlier": _earlier_values(run, parts),
         "fence": fences(run),
         "is_brief": run.form >= Form.FIRST_SEEN,
+        "introduces": run.form >= Form.CARRIED,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "length": f"at most {sum(part.words for part in parts)}",
     }
@@ -249,6 +250,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "fence": fences(run),
         "is_direct": run.form >= Form.DIRECT,
         "has_verdict": run.form >= Form.LED,
+        "introduces": run.form >= Form.CARRIED,
         "length": f"at most {SUMMARY_WORDS_OF_A_PART * max(2, len(parts))}",
     }
 

@@ -12,6 +12,9 @@ from research.engine.report.draft import Draft, Statement, calculate
 from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
+Marks = Callable[[Iterable[str]], str]
+"""Returns the citations of evidence ids."""
+
 
 @dataclass(frozen=True)
 class Calculated:
@@ -23,6 +26,14 @@ class Calculated:
     @property
     def line(self) -> str:
         return f"{self.statement.text} {self.calculation.formula}"
+
+    def citing(self, marks: Marks, line: str) -> str:
+        """Return the line with the citations of its figures instead of the ids of their evidence,
+        which say nothing to a reader.
+        """
+        for operand in self.calculation.operands:
+            line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
+        return line
 
 
 def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
@@ -41,23 +52,30 @@ def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
     return tuple(found.values())
 
 
-def lines_with(record_id: str, calculations: Iterable[Calculated]) -> tuple[str, ...]:
-    """Return the lines of the calculations that use a record."""
+def lines_with(
+    record_id: str, calculations: Iterable[Calculated], marks: Marks | None = None
+) -> tuple[str, ...]:
+    """Return the lines of the calculations that use a record; without `marks`, as in earlier runs,
+    with ids of evidence.
+    """
     return tuple(
-        each.line
+        each.citing(marks, each.line) if marks else each.line
         for each in calculations
         if any(operand.evidence == record_id for operand in each.calculation.operands)
     )
 
 
 def calculations_section(
-    calculations: Sequence[Calculated], words: Labels, marks: Callable[[Iterable[str]], str]
+    calculations: Sequence[Calculated], words: Labels, marks: Marks, cites_figures: bool = True
 ) -> str:
-    """Return the report's section with a line for each calculation; "" without any."""
+    """Return the report's section with a line for each calculation; "" without any. If it
+    `cites_figures`, each has its citation behind it; in earlier runs they stand at the end.
+    """
     if not calculations:
         return ""
-    lines = [
-        f"- {escape_markdown(each.line)} {marks([o.evidence for o in each.calculation.operands])}"
-        for each in calculations
-    ]
+    lines = []
+    for each in calculations:
+        line = escape_markdown(each.line)
+        cited = marks([operand.evidence for operand in each.calculation.operands])
+        lines.append(f"- {each.citing(marks, line) if cites_figures else f'{line} {cited}'}")
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

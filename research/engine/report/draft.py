@@ -38,7 +38,8 @@ class Statement:
     """One sentence of the report. `quoted` is a passage with its lead-in, made by code; `computed`
     is how the sentence follows from several quotes, `is_item` that it stands in a list, `is_column`
     that code made it of a column of the comparison. `earlier` are ids of evidence with values that
-    its own has replaced. `is_verdict` says that it answers the question as a whole.
+    its own has replaced. `is_verdict` says that it answers the question as a whole. `clauses` are
+    beginnings of the text, up to where the model cited evidence within it, with the ids.
     `replaced_words` counts the words of the statement in whose place a quotation stands.
     """
 
@@ -51,6 +52,7 @@ class Statement:
     is_column: bool = False
     earlier: tuple[str, ...] = ()
     is_verdict: bool = False
+    clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     replaced_words: int = field(default=0, compare=False)
 
     @property
@@ -68,6 +70,21 @@ class Statement:
         whose place it takes.
         """
         return self.replaced_words or self.words
+
+    @property
+    def parts(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the text in parts, each with the ids that stand behind it, as far as it still has
+        the clauses that the model wrote.
+        """
+        rest, left, parts = self.body, list(self.evidence), list[tuple[str, tuple[str, ...]]]()
+        for beginning, ids in self.clauses:
+            clause = beginning[len(self.body) - len(rest) :]
+            if self.quoted or not clause or not self.body.startswith(beginning):
+                continue
+            parts.append((clause, tuple(i for i in ids if i in left)))
+            rest = rest[len(clause) :]
+            left = [i for i in left if i not in ids]
+        return [*parts, (rest, tuple(left))]
 
 
 @dataclass(frozen=True)
@@ -120,11 +137,28 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         record = ledger.book.records.get(alone)
         return statement_of(record.claim if record else "", [alone])
     item = _ITEM.match(text)
-    statement = statement_of(
-        text[item.end() if item else 0 :],
-        [i for group in _IDS.findall(text) for i in _ID.findall(group)],
-    )
-    return replace(statement, is_item=item is not None)
+    said = text[item.end() if item else 0 :]
+    ids = [i for group in _IDS.findall(text) for i in _ID.findall(group)]
+    clauses = _clauses_of(said) if ledger.began >= Form.CARRIED else ()
+    return replace(statement_of(said, ids), is_item=item is not None, clauses=clauses)
+
+
+def _clauses_of(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the clauses of a sentence with the ids that stand behind them and not again behind a
+    later one; () if none stand at its end.
+    """
+    groups = [*_IDS.finditer(text)]
+    if not groups or any(map(str.isalnum, text[groups[-1].end() :])):
+        return ()
+    later = set(_ID.findall(groups.pop().group()))
+    clauses = []
+    for group in reversed(groups):
+        ids = [i for i in _ID.findall(group.group()) if i not in later]
+        beginning = without_ids(text[: group.start()])
+        if ids and beginning.count("`") % 2 == 0:
+            clauses.append((beginning, tuple(dict.fromkeys(ids))))
+            later.update(ids)
+    return tuple(reversed(clauses))
 
 
 def statement_of(text: str, evidence: Iterable[str]) -> Statement:

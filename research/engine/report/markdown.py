@@ -35,6 +35,7 @@ from research.engine.report.calculations import (
     calculations_section,
     lines_with,
 )
+from research.engine.report.changes import changes_of, render_changes
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown_escape import (
     PLACE_END,
@@ -51,7 +52,7 @@ from research.engine.report.parts.dating import (
     earlier_amounts,
     year_of_cell,
 )
-from research.engine.report.parts.disagreement import rival_groups, untold_rivals
+from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
 from research.engine.report.parts.earlier_values import (
     tell_earlier,
     tells_earlier_itself,
@@ -65,6 +66,7 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_parag
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import (
     doubt_mark,
+    kind_mark,
     publisher_of,
     render_source,
     told_by,
@@ -123,6 +125,8 @@ class _Markers:
     places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     untold: Mapping[Statement, Sequence[str]] = field(default_factory=dict)
     """Records that contradict a statement and are told beside it alone."""
+    holders: Mapping[Statement, str] = field(default_factory=dict)
+    """Who holds the views that stand in a box, by their statements."""
 
     @cached_property
     def words(self) -> Labels:
@@ -154,6 +158,11 @@ class _Markers:
         """Return the addresses of the pages that are cited so far."""
         return set(self.numbers)
 
+    def heading_of(self, said: Statement) -> str:
+        """Return the heading of the sub-question that a statement answers."""
+        part = MainFindings(self.ledger).part_of(said)
+        return self.names[part] if part else ""
+
     def quote_of(self, record: Evidence) -> str:
         """Return a record's first quote, without addresses that may not be given."""
         return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
@@ -171,6 +180,12 @@ class _Markers:
             marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
         return "".join(marks)
 
+    def numbers_of(self, evidence_ids: Iterable[str]) -> str:
+        """Return the plain markers of the cited pages behind these records."""
+        wanted = {*evidence_ids}
+        known = {url for record_id, url in self.quoted if record_id in wanted}
+        return "".join(f"[{number}]" for url, number in self.numbers.items() if url in known)
+
     def year_of(self, cell: Cell) -> str:
         """Return the year of a compared value that may have been overtaken."""
         stale = self.layout.stale
@@ -186,7 +201,10 @@ class _Markers:
         found = []
         for url, number in self.numbers.items():
             ids = tuple(record_id for record_id, page in self.quoted if page == url)
-            lines = unique_texts(line for i in ids for line in lines_with(i, self.calculations))
+            cite = self.numbers_of if self.ledger.began >= Form.CARRIED else None
+            lines = unique_texts(
+                line for i in ids for line in lines_with(i, self.calculations, cite)
+            )
             places = tuple(self.places.get(number, ()))
             found.append(Citation(number, ids, url, tuple(lines), places))
         return tuple(found)
@@ -220,7 +238,11 @@ def render_report(
     items = _items_of(draft, marks)
     if layout.names_subjects and not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
-    shown = without_events(draft, ledger) if layout.is_dense else draft
+    changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
+    shown = draft
+    if layout.is_dense:
+        changes = [each for each in changes if each.what and not _is_rival(each.said, ledger)]
+        shown = without_events(draft, ledger, {each.said for each in changes})
     marks.untold = untold_rivals(shown, ledger) if is_led else {}
     status = _status(draft, marks) if items and layout.labels_items else ""
     short = _render_short(ledger, draft, marks, asked, layout, status)
@@ -247,9 +269,12 @@ def render_report(
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
+        render_changes(changes, marks.words, marks.of, marks.heading_of),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, ledger, marks.words, marks.of),
-        calculations_section(marks.calculations, marks.words, marks.of),
+        calculations_section(
+            marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
+        ),
         _render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
         "" if layout.is_terse and (left or status) else _not_found(draft, marks, layout.is_brief),
         _not_searched(draft, marks),
@@ -305,6 +330,8 @@ def _render_short(
 
 def _side_by_side(group: Sequence[Statement], marks: _Markers, named: bool) -> str:
     """Return statements that contradict each other, and the quotes that contradict them."""
+    if marks.ledger.began >= Form.CARRIED:
+        marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
     told = _group_statements(group, marks, named=named, boxed=True)
     rivals = (marks.untold.get(said, ()) for said in group)
     records = [marks.ledger.book.records[i] for each in rivals for i in each]
@@ -331,6 +358,10 @@ def _inline(
             told += _quoted_lines((marks.ledger.book.records[i] for i in more), marks)
             texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
     return texts
+
+
+def _is_rival(said: Statement, ledger: Ledger) -> bool:
+    return any(ledger.book.records[i].contradicts for i in said.evidence)
 
 
 def _is_disputed(group: Sequence[Statement], marks: _Markers) -> bool:
@@ -400,7 +431,8 @@ def _status(draft: Draft, marks: _Markers) -> str:
     ]
     missing = [marks.names[each.id] for each in ledger.open_aspects()]
     total = len(ledger.aspects)
-    return status_of(marks.words, count_answered(ledger), total, disputed, missing)
+    answered = count_answered(ledger)
+    return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
 
 
 def _item_label(said: Statement, marks: _Markers) -> str:
@@ -522,14 +554,16 @@ def _group_statements(
     ledger, words = marks.ledger, marks.words
     told = ((each, _told_beside(each, marks, named)) for each in statements)
 
+    def holder(said: Statement) -> str:
+        return marks.holders.get(said, "") if boxed else ""
+
     def doubt(said: Statement) -> str:
         return "" if boxed else doubt_mark(said, ledger, words, not marks.layout.is_dense)
 
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_body(each, asked, by)} {marks.of((*each.evidence, *each.earlier))}"
-            f"{doubt(each)}".strip(),
+            f"{_render_cited(each, marks, asked, by, holder(each))}{doubt(each)}".strip(),
         )
         for each, by in told
     )
@@ -545,7 +579,8 @@ def _with_site(ledger: Ledger, said: Statement) -> Statement:
 
 def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
-    whether it may have been overtaken and, with `named`, who says it.
+    whether it may have been overtaken, whether it rests on forums alone and, with `named`, who says
+    it.
     """
     stale = marks.layout.stale
     is_inline = said.quoted and not said.lead_in and marks.layout.is_inline
@@ -555,19 +590,24 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
     earlier = earlier if marks.layout.marks_earlier else []
     is_plain = marks.layout.is_inline and tells_earlier_itself(said.body)
-    shown = [with_unit(value, said.body) for value in earlier] if is_led else earlier
-    shown = [] if is_plain else shown
+    values = [with_unit(value, said.body) for value in earlier] if is_led else earlier
+    values = [] if is_plain else values
     name = "earlier" if is_led else "earlier_figure"
+    holder = marks.holders.get(said, "")
     told = (
         "" if earlier else tell_earlier(said, marks.ledger, marks.words),
-        marks.words[name].format(values=", ".join(shown)) if shown else "",
+        marks.words[name].format(values=", ".join(values)) if values else "",
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
-        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY) if named else "",
+        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder) if named else "",
         _name_of(said, marks) if is_inline else "",
     )
-    return "; ".join(filter(None, told))
+    shown = "; ".join(filter(None, told))
+    names_kind = marks.layout.names_kinds and not said.lead_in
+    kind = kind_mark(said, marks.ledger, marks.words) if names_kind else ""
+    is_known = kind.casefold() in f"{shown} {said.body}".casefold()
+    return shown if is_known else "; ".join(filter(None, (shown, kind)))
 
 
 def _name_of(quotation: Statement, marks: _Markers) -> str:
@@ -585,14 +625,28 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}** " if named else ""
 
 
-def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> str:
-    if not statement.quoted:
-        said = escape_sentence(statement.body)
-        return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
-    quoted = marked_words(escape_markdown(statement.body), asked)
+def _render_cited(
+    statement: Statement, marks: _Markers, asked: Set[str], told_by: str, holder: str
+) -> str:
+    """Return a statement with its citations, those of a clause behind it, and what is told beside
+    it. The `holder` of its view is in bold.
+    """
+    *clauses, (rest, last) = statement.parts
+    if statement.quoted:
+        said = _render_quotation(statement, asked, told_by)
+    else:
+        said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
+        said += escape_sentence(rest)
+        said = said.replace(holder, f"**{holder}**", 1) if holder else said
+        said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
+    return f"{said} {marks.of((*last, *statement.earlier))}"
+
+
+def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
+    quoted = marked_words(escape_markdown(quotation.body), asked)
     if not told_by:
         return quoted
-    if statement.lead_in:
+    if quotation.lead_in:
         return f"({told_by}) {quoted}"
     return f"{_OPEN_END.sub('”', quoted)} ({told_by})."
 

@@ -34,6 +34,7 @@ from research.engine.report.outline import with_other_findings
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
+    asks_for_changes,
     counts_otherwise,
     date_of_statement,
     first_date,
@@ -284,6 +285,9 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_led=run.began >= Form.LED,
         labels_items=_has_verdict(run),
         is_inline=run.began >= Form.MERGED,
+        lists_changes=_lists_changes(run),
+        names_kinds=run.form >= Form.CARRIED and depth != "quick",
+        has_room=run.form >= Form.CARRIED and depth == "thorough",
         form=run.began,
     )
     if layout.is_terse and not layout.is_dense:
@@ -307,6 +311,14 @@ def _stale(run: Run) -> Stale | None:
         run.form >= Form.LED and is_dated,
         run.form >= Form.LED,
     )
+
+
+def _lists_changes(run: Run) -> bool:
+    """Return whether the report has a table of what has changed: the question asks for it, and the
+    report has room.
+    """
+    is_long = run.config.research_depth != "quick" and run.shape.form in IN_SECTIONS
+    return run.form >= Form.CARRIED and is_long and asks_for_changes(run.question.text)
 
 
 def _is_concise(run: Run) -> bool:

@@ -71,7 +71,9 @@ class Layout:
     sub-questions, names those that its length left out, and has no section that only refers back.
     One that `is_led` has dates in words and short headings; with `labels_items` each item of the
     short answer names its sub-question. One that is `is_inline` quotes within its paragraphs and
-    counts what is confirmed. Its addresses pass the wall of `form`.
+    counts what is confirmed. One that `lists_changes` has them in a table, one that `names_kinds`
+    says what rests on forums alone, and one that `has_room` names every disputed sub-question. Its
+    addresses pass the wall of `form`.
     """
 
     as_table: bool = False
@@ -90,6 +92,9 @@ class Layout:
     is_led: bool = True
     labels_items: bool = False
     is_inline: bool = True
+    lists_changes: bool = False
+    names_kinds: bool = True
+    has_room: bool = True
     form: Form = NEWEST
 
 

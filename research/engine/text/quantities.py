@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from research.engine.text.amounts import Amount, find_amounts
 from research.engine.text.dates import Date, find_dates, is_within, without_dates
 from research.engine.text.entities import NUMBER, find_numbers, number_words
-from research.engine.text.language import ENGLISH
+from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.tokens import STOP_WORDS, stem
 from research.engine.text.units import find_unit
 
@@ -24,6 +25,29 @@ BEFORE = 4
 _EITHER = re.compile(r"\d[.,]\d{3}(?!\d)")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _SIGN = re.compile(r"([$€£])\s*$")
+_COUNTS = re.compile(
+    r"\b(?:(?:number|amount|share|proportion|rate|count) of|average|mean|median"
+    r"|(?:an)?zahl der|anteil|durchschnitt\w*|(?:nombre|taux|part) de|moyenne?|(?:número|tasa) de"
+    r"|media|promedio|(?:numero|tasso|quota) d\w*|(?:taxa|parcela) de|média|aantal|aandeel"
+    r"|gemiddelde?)\b|数|率|平均",
+    re.IGNORECASE,
+)
+_SETS_RULE = re.compile(
+    r"\b(?:must|shall|should|may|needs?|ha(?:s|ve|d) to|muss|müssen|darf|dürfen|soll(?:en)?|doit"
+    r"|doivent|peu(?:t|vent)|deben?|puede[n]?|dev(?:e|ono|em)|può|possono|pode[m]?|moet(?:en)?"
+    r"|mag|mogen)\b",
+    re.IGNORECASE,
+)
+_WAS = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
+_IS = re.compile(
+    r"\b(?:is|are|has|have|does|do|can|cannot|may|must|shall|should|will|needs?|today|now)\b"
+    r"|n[’']t\b",
+    re.IGNORECASE,
+)
+_LASTING = frozenset({"time", "clock", "angle"})
+_MONEY = frozenset({"cent", "chf", "crown", "eur", "gbp", "usd", "yen"})
+LEAST_COUNT = 100
+"""The least number of things that is taken for a count where nothing says so."""
 _NEXT = re.compile(r"[\s-]*(per\s?cent|[%$€£]|°?[^\W\d_]+)")
 
 
@@ -176,3 +200,38 @@ def _values_of(figures: Figures, measure: str) -> frozenset[str]:
 
 def _is_unitless(figures: Figures) -> bool:
     return all(not amount.measures for amount in figures.amounts)
+
+
+def gives_quantity(sentence: str) -> bool:
+    """Return whether a sentence gives a quantity that is measured, counted or priced, and may have
+    another value by now, as against the number of a rule or of an event.
+
+    Of that kind are shares and money, and other numbers in digits where the sentence dates them to
+    a year or says that it counts, or which are too large or too exact for a rule; times only if
+    it says that it counts. What must or may be is a rule.
+    """
+    is_counted = bool(_COUNTS.search(sentence))
+    is_dated = any(not found.date[1] for found in find_dates(sentence))
+    if not (is_counted or is_dated) and _SETS_RULE.search(sentence):
+        return False
+
+    def is_measured(amount: Amount) -> bool:
+        measure = amount.dimension.partition("/")[0]
+        if measure in _LASTING:
+            return is_counted
+        if amount.unit.name == "%" or measure in _MONEY:
+            return True
+        if not any(map(str.isdigit, sentence[amount.start : amount.end])):
+            return is_counted
+        is_large = amount.value >= LEAST_COUNT or amount.step < 1
+        return is_counted or is_dated or (not amount.dimension and is_large)
+
+    return any(map(is_measured, find_amounts(sentence)))
+
+
+def tells_event(sentence: str, language: str) -> bool:
+    """Return whether a sentence tells only what was, which no later source overtakes; known only
+    for English.
+    """
+    is_english = code_of(language).partition("-")[0] in {"", ENGLISH}
+    return is_english and bool(_WAS.search(sentence)) and not _IS.search(sentence)

@@ -81,7 +81,8 @@ def extract_html(content: str, url: str) -> Extracted:
 
 
 def _extracted(said: Metadata, text: str, url: str) -> Extracted:
-    return Extracted(said.title, text, said.site, said.published, said.language, kind_of(url))
+    kind = kind_of(url, said.site)
+    return Extracted(said.title, text, said.site, said.published, said.language, kind)
 
 
 def _parse(content: str) -> Any:

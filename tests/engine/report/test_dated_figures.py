@@ -37,6 +37,7 @@ def mark(ledger: Ledger, claim: str, is_named: bool = False) -> str:
     [
         ("The fund pays out 4 million marks.", "2019-03-01", "older figure, 2019"),
         ("The fund paid out 4 million marks in 2019.", "2026-03-01", "older figure"),
+        ("The accounts for 2019 have 4 million marks.", "2019-12-01", "older figure"),
         ("The fund pays out 4 million marks.", "2025-03-01", ""),
         ("On 4 May 2019 the fund got 4 million marks.", "2019-06-01", ""),
         ("In 1889 the fund held 4 million marks.", "1990-01-01", ""),
@@ -50,6 +51,29 @@ def test_what_may_have_been_overtaken_is_marked_with_its_year(
     ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), day))
     assert mark(ledger, claim) == told
     assert mark(ledger, claim, is_named=True) == told.partition(",")[0]
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("Of all trials 31 percent end without a verdict.", "older figure, 2019"),
+        ("The number of jurors on call is forty.", "older figure, 2019"),
+        ("On average a trial takes 5 days.", "older figure, 2019"),
+        ("The court has 68,500 people on its roll.", "older figure, 2019"),
+        ("Wer klagt, zahlt 2,5 Prozent.", "older figure, 2019"),
+        ("A charge that carries more than 5 years in prison goes to a jury.", "older source, 2019"),
+        ("A verdict must have 7 votes and cost 120 talers.", "older source, 2019"),
+        ("Two names may be struck.", "older source, 2019"),
+        ("He spent 2,240 days in prison in 2019.", ""),
+        ("Four hundred people were heard, and it was over.", ""),
+        ("The drum was bought because the computer had failed.", ""),
+    ],
+)
+def test_the_number_of_a_rule_or_an_event_is_no_older_figure(claim: str, told: str) -> None:
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-01"))
+    assert mark(ledger, claim) == told
+    ledger.began = Form.UNCUT
+    assert mark(ledger, claim), "earlier runs mark them all"
 
 
 def test_a_figure_is_as_old_as_its_first_appearance() -> None:

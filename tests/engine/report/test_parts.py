@@ -6,9 +6,12 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.markdown import USUAL, render_report
+from research.engine.report.parts.dating import Stale
+from research.engine.report.parts.disagreement import holders_of
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import (
@@ -180,3 +183,98 @@ def test_dated_statements_make_a_timeline_in_order() -> None:
         "| June 2001 | A \\| B changed in June 2001. [E2] |",
     ]
     assert render_timeline(Draft((), tuple(sections[:2])), known, WORDS, lambda ids: "") == ""
+
+
+def test_what_rests_on_forums_alone_says_so(known: Ledger) -> None:
+    said = Statement(OLD, ("E1",))
+    both = Statement("The tower is high.", ("E1", "E2"))
+    draft = Draft((), (Section("A1", (said, both)),))
+    for number, kind in enumerate(("forum", "unknown")):
+        site = f"s{number}.example"
+        known.put_source(Source(f"https://{site}/", "A page", site, 1, status="read", kind=kind))
+    for record in known.book.records.values():
+        known.book.take_over(replace(record, contradicts=()))
+    shown = render_report(known, draft, "", 0, 0).markdown
+    assert "The tower is 40 metres high (forum). [1]" in shown
+    assert "The tower is high. [1][2]" in shown
+    plain = render_report(known, draft, "", 0, 0, replace(USUAL, names_kinds=False)).markdown
+    assert "(forum)" not in plain
+    quoted_said = replace(said, text=f"“{OLD}”", quoted=True)
+    quoting = Draft((), (Section("A1", (quoted_said, both)),))
+    shown = render_report(known, quoting, "", 0, 0).markdown
+    assert "“The tower is 40 metres high” (s0.example; forum). [1]" in shown
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (
+            "Wages come late, and the Audit Office blames the complaints on it.",
+            "A baker told the Merrick Post of nine days' warning, and blames that.",
+            ["Audit Office"],
+        ),
+        (
+            "Pictures fade, and the Journal of Courts and Society blames a quarrel.",
+            "Gruesome pictures are what Kora Holt blames, by the calls in Merrick.",
+            ["Journal of Courts and Society", "Kora Holt"],
+        ),
+        ("Eight sit, says Kora Holt.", "Nine sit, says Ulm Brand.", ["Kora Holt", "Ulm Brand"]),
+        ("The Ministry of Mines governs it.", "Donors elect its board.", []),
+        ("Nine sit in Merrick.", "Eight sit at Orlec.", []),
+        ("Kora Holt blames Pellow.", "Ulm Brand blames Pellow too.", ["Kora Holt", "Ulm Brand"]),
+    ],
+)  # fmt: skip
+def test_the_holder_of_a_view_is_the_name_that_the_other_side_lacks(
+    one: str, other: str, told: list[str]
+) -> None:
+    made, _ = ledger("Why do they complain?")
+    for number, site in enumerate(("Morvane Audit Office", "Journal of Courts and Society")):
+        made.put_page(page(f"https://p{number}.example/", "A page.", site=site))
+    sides = [Statement(one, ("E1",)), Statement(other, ("E2",))]
+    assert [*holders_of(sides, made).values()] == told
+    made.plan = replace(made.plan, language="de")
+    assert holders_of(sides, made) == {}
+
+
+def test_a_box_shows_who_holds_a_view_before_the_site_that_reports_it() -> None:
+    made, _ = ledger("Why do they complain?")
+    claims = ("Wages come late, the Audit Office complains.", "Kora Holt complains of the food.")
+    for number, (text, site) in enumerate(zip(claims, ("Harbour News", "Kora Holt"), strict=True)):
+        source = page(f"https://s{number}.example/", text, site=site, published="2025-03-04")
+        made.put_page(source)
+        made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    made.book.oppose(*made.book.records.values())
+    sides = tuple(Statement(text, (f"E{n}",)) for n, text in enumerate(claims, 1))
+    draft = Draft((), (Section("A1", sides),))
+    assert (
+        "Wages come late, the **Audit Office** complains (as reported by Harbour News, March 2025)."
+        " [1] **Kora Holt** complains of the food (March 2025). [2]"
+    ) in render_report(made, draft, "", 0, 0, Layout(stale=Stale.on("2026-01-01"))).markdown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It is 40 metres high [E1], not 60. [E2]", "It is 40 metres high [1], not 60. [2]"),
+        ("It is high [E1; E2], not low. [E2]", "It is high [1], not low. [2]"),
+        ("- It is high [E1] (or low) [E2].", "It is high [1] (or low). [2]"),
+        ("It is high [E1], they say.", "It is high, they say. [1]"),
+        ("It is high, not low. [E1, E2]", "It is high, not low. [1][2]"),
+        ("Run `up [E1] down` now. [E2]", "Run `up down` now. [1][2]"),
+    ],
+)
+def test_citations_stand_behind_the_clause_that_the_model_gave_them_to(
+    known: Ledger, written: str, shown: str
+) -> None:
+    for record in known.book.records.values():
+        known.book.take_over(replace(record, contradicts=()))
+        url = record.sources[0].url
+        known.put_source(Source(url, "A page", record.sources[0].domain, 1, status="read"))
+    draft = Draft((), (Section("A1", (cite_ids(written, known),)),))
+    rendered = render_report(known, draft, "", 0, 0)
+    assert f"\n{shown}\n" in rendered.markdown
+    said = replace(cite_ids(written, known), text="It is another text.")
+    assert said.parts == [("It is another text.", said.evidence)]
+    known.began = Form.UNCUT
+    assert cite_ids(written, known).clauses == ()

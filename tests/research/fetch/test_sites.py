@@ -60,6 +60,21 @@ def test_kinds_follow_fixed_rules(host, kind):
     assert kind_of(f"https://{host}/page") == kind
 
 
+@pytest.mark.parametrize(
+    ("url", "site", "kind"),
+    [
+        ("https://a.example/t/1", "Gardeners' Forum", "forum"),
+        ("https://a.example/forum/1", "", "forum"),
+        ("https://a.example/viewtopic.php?t=1", "", "forum"),
+        ("https://a.example/forums-of-rome", "Roman Forums", "forum"),
+        ("https://a.example/forums-of-rome", "Rome", "unknown"),
+        ("https://archive.gov/a", "World Water Forum", "official"),
+    ],
+)
+def test_a_site_is_a_forum_by_its_path_or_its_own_name(url, site, kind):
+    assert kind_of(url, site) == kind
+
+
 def test_a_file_is_a_document():
     assert kind_of("file:///collection/a.html") == "document"
 

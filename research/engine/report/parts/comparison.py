@@ -55,7 +55,7 @@ def render_comparison(
         if language
     )
     extremes = "\n".join(f"- {each}" for each in filter(None, told))
-    parts = (f"## {words['comparison']}", _table(rows), extremes)
+    parts = (f"## {words['comparison']}", render_table(rows), extremes)
     return "\n\n".join(filter(None, parts))
 
 
@@ -82,10 +82,11 @@ def render_figures(
         rows.append(
             [escape_markdown(figure.name), value, words.date(figure.date) or words["undated"]]
         )
-    return f"## {words['key_figures']}\n\n{_table(rows)}"
+    return f"## {words['key_figures']}\n\n{render_table(rows)}"
 
 
-def _table(rows: list[list[str]]) -> str:
+def render_table(rows: list[list[str]]) -> str:
+    """Return rows as a Markdown table; the first one is its head."""
     lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
     return "\n".join(f"| {' | '.join(map(render_cell, line))} |" for line in lines)
 

@@ -15,7 +15,13 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.dates import find_dates, without_dates
-from research.engine.text.quantities import parse_figures, unit_of, written_amounts
+from research.engine.text.quantities import (
+    gives_quantity,
+    parse_figures,
+    tells_event,
+    unit_of,
+    written_amounts,
+)
 from research.engine.text.tokens import term_set, unique_texts
 
 _FOR_A_YEAR = re.compile(
@@ -217,7 +223,8 @@ def age_mark(
     said: Statement, ledger: Ledger, stale: Stale, words: Labels, is_named: bool = False
 ) -> str:
     """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
-    and of when; "" where it gives a recent or a computed one, or tells an event of a certain month.
+    and of when; "" where it gives a recent or a computed one, or tells an event. The number of a
+    rule is no figure: it is as old as its source.
 
     Without `is_named` the year stands beside it, unless the sentence has it.
     """
@@ -230,25 +237,32 @@ def age_mark(
         return words["may_be_outdated"]
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
-    has_figure = bool(amounts_of(said.body))
-    if stale.tells_undated and has_figure and not date:
-        return words["undated"]
-    if stale.by_first:
-        has_figure = bool(amounts_of(said.body) - {"1"})  # "one learns", "each other one"
-    if has_figure and stale.by_first and not told:
-        date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
     is_compared = stale.by_first and not cells.isdisjoint(said.evidence)
     is_compared |= stale.by_property and _tells_property(said, ledger)
+    has_figure = bool(amounts_of(said.body))
+    is_told_by_kind = ledger.began >= Form.CARRIED
+    if is_told_by_kind and not is_compared:
+        has_figure = has_figure and gives_quantity(said.body)
+    if stale.tells_undated and has_figure and not date:
+        return words["undated"]
+    if stale.by_first:  # "one learns", "each other one"
+        has_figure = has_figure and bool(amounts_of(said.body) - {"1"})
+    if has_figure and stale.by_first and not told:
+        date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
+        return ""
+    is_plain = is_told_by_kind and not (has_figure or is_compared)
+    if is_plain and tells_event(said.body, ledger.plan.language):
         return ""
     sites = {key for record in records for key in record.keys}
     if stale.by_single and len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
-    return mark if told or is_named else f"{mark}, {date[:YEAR]}"
+    is_told = bool(told) or (is_told_by_kind and date[:YEAR] in said.body)
+    return mark if is_told or is_named else f"{mark}, {date[:YEAR]}"
 
 
 def _tells_property(said: Statement, ledger: Ledger) -> bool:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.text.entities import written_names
+from research.engine.text.language import ENGLISH, code_of
+from research.engine.text.tokens import term_set
+
+_NO_HOLDER = re.compile(
+    r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
 def join_rivals(draft: Draft, ledger: Ledger, goes_on: bool = True) -> Draft:
@@ -81,6 +91,46 @@ def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[li
         group = [said]
     if group:
         yield group
+
+
+def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:
+    """Return who holds the view of each statement of a dispute, as it names them: the one name that
+    the others and the question lack, or the only one that is known as a site. A name that may be a
+    place, a time or a listener is none.
+
+    None where neither all of them name somebody nor one a site, since they may be no views, and
+    none outside English.
+    """
+    if code_of(ledger.plan.language).partition("-")[0] not in {"", ENGLISH}:
+        return {}
+    sites = sorted({page.site for page in ledger.pages.values() if page.site})
+    found: dict[Statement, str] = {}
+    has_site = False
+    for said in group:
+        others = " ".join((ledger.question, *(each.body for each in group if each != said)))
+        known = term_set(others)
+        new = (name for name in written_names(said.body) if not term_set(name) <= known)
+        called = {_as_called(name, said.body, sites) for name in new}
+        names = [name for name in called if _may_hold(name, said.body)]
+        voices = [name for name in names if any(name in site for site in sites)]
+        has_site |= len(voices) == 1 and not said.quoted
+        if not said.quoted and len(chosen := voices or names) == 1:
+            found[said] = chosen[0]
+    return found if has_site or len(found) == len(group) else {}
+
+
+def _may_hold(name: str, sentence: str) -> bool:
+    before, _, after = sentence.partition(name)
+    return not _NO_HOLDER.search(before) and not _GOES_ON.match(after)
+
+
+def _as_called(name: str, sentence: str, sites: Iterable[str]) -> str:
+    """Return as much of the name of a site as a sentence has where a name is part of it: "and"
+    divides other names.
+    """
+    words = (site.split() for site in sites if name in site)
+    tails = (" ".join(part[at:]) for part in words for at in range(len(part)))
+    return max((tail for tail in tails if name in tail and tail in sentence), key=len, default=name)
 
 
 def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import QuoteSource, Source
 from research.engine.report.draft import Statement
 from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.dating import DAY, YEAR, newest_date
 from research.engine.report.report_i18n import Labels
+from research.engine.text.tokens import term_set
 
 LONGEST_NAME = 60
 """Characters of a publisher's name beside a statement."""
@@ -48,6 +50,16 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bo
     return f" (⚠ {said})"
 
 
+def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
+    """Return that a statement rests on forums alone, where anybody may say anything; "" for any
+    other.
+    """
+    records = ledger.book.records
+    quoted = {s.url for i in statement.evidence if i in records for s in records[i].sources}
+    kinds = {ledger.sources[url].kind for url in quoted if url in ledger.sources}
+    return words["kind_forum"] if kinds == {"forum"} else ""
+
+
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
     """Return the name of a source's site, its host where it has none, as Markdown."""
     return escape_markdown(_publisher(source, ledger))
@@ -58,10 +70,12 @@ def _publisher(source: QuoteSource, ledger: Ledger) -> str:
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
 
 
-def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY) -> str:
+def told_by(
+    statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY, holder: str = ""
+) -> str:
     """Return who says a statement, and when, in so many characters of the date: the publisher where
     it rests on one source, otherwise how many there are; "" for a quotation, whose source is named
-    already.
+    already. A publisher that isn't itself the `holder` of the view reports it.
     """
     records = ledger.book.records
     quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
@@ -75,10 +89,16 @@ def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int 
     source = ledger.sources.get(quoted[0].url)
     publisher = _publisher(quoted[0], ledger)
     is_named = publisher.casefold() in statement.body.casefold()
+    if holder and not is_named:
+        is_named = term_set(holder) <= term_set(publisher)
+        publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
+    called = "" if kind in {"unknown", "document"} else words[f"kind_{kind}"]
+    if ledger.began >= Form.CARRIED and called.casefold() in publisher.casefold():
+        called = ""
     told = (
         "" if is_named else escape_markdown(publisher),
-        "" if kind in {"unknown", "document"} else words[f"kind_{kind}"],
+        called,
         words.date(days[0][:precision]) if days and days[0] not in statement.body else "",
     )
     return ", ".join(filter(None, told))

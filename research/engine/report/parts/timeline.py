@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -45,11 +45,11 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     return events if is_one else []
 
 
-def without_events(draft: Draft, ledger: Ledger) -> Draft:
-    """Return the draft whose sections leave out what the timeline says, where something is left of
-    them.
+def without_events(draft: Draft, ledger: Ledger, tabled: Set[Statement] = frozenset()) -> Draft:
+    """Return the draft whose sections leave out what the timeline, or another table, says, where
+    something is left of them.
     """
-    told = {statement for _, statement in timeline_of(draft, ledger)}
+    told = {statement for _, statement in timeline_of(draft, ledger)} | tabled
 
     def rest(section: Section) -> Section:
         kept = tuple(each for each in section.statements if each not in told)

@@ -13,7 +13,7 @@ from research.engine.text.tokens import unique_texts
 LONGEST_VERDICT = 45
 """Words up to which the lowest values are named beside the highest."""
 MOST_NAMED = 4
-"""Parts of the question on which sources disagree that are named."""
+"""Parts of the question on which sources disagree that a short report names."""
 
 
 def verdict_of(relations: Relations, words: Labels, language: str) -> Statement | None:
@@ -56,17 +56,25 @@ def _told(ends: Mapping[str, str], form: str, last: str) -> list[str]:
 
 
 def status_of(
-    words: Labels, answered: int, total: int, disputed: Sequence[str], missing: Sequence[str]
+    words: Labels,
+    answered: int,
+    total: int,
+    disputed: Sequence[str],
+    missing: Sequence[str],
+    names_all: bool = False,
 ) -> str:
     """Return in a sentence how many parts of a question are answered, on which of them sources
     disagree, and on which nothing was found; "" if all are answered and nothing is disputed.
+
+    Unless it `names_all`, further disputes are counted.
     """
     if answered == total and not disputed:
         return ""
     form = "parts_all" if answered == total else "parts_some"
     clauses = [words[form].format(n=answered, all=total)]
     if disputed:
-        clauses.append(words["disagree_on"].format(names=_listed(disputed, words, MOST_NAMED)))
+        most = len(disputed) if names_all else MOST_NAMED
+        clauses.append(words["disagree_on"].format(names=_listed(disputed, words, most)))
     if missing:
         clauses.append(words["nothing_on"].format(names=_listed(missing, words, len(missing))))
     return words["clauses"].format(clauses="; ".join(clauses))

@@ -1,0 +1,175 @@
+"""What has changed, for a question that asks for it: a table of values that newer ones replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.markdown_escape import escape_sentence
+from research.engine.report.parts.comparison import render_table
+from research.engine.report.parts.dating import (
+    MONTH,
+    amounts_of,
+    date_of_statement,
+    earlier_amounts,
+    first_date,
+)
+from research.engine.report.parts.earlier_values import value_beside, with_unit
+from research.engine.report.parts.timeline import timeline_of
+from research.engine.report.report_i18n import Labels
+from research.engine.text.entities import find_names
+from research.engine.text.tokens import STOP_WORDS, capitalize_heading, term_set, words_in
+
+LEAST_CHANGES = 2
+LONGEST_CLAIM = 25
+"""Words of a claim that stands in the table whole, where code finds no value in it."""
+LEAST_TERMS = 3
+"""Terms of shared words from which they name what has changed."""
+_WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")
+_BREAK = re.compile(r"[,;:–—](?=\s)|[，；：]")
+_CONJUNCTION = re.compile(r"(?:so that|so|and|but|because|while|whereas)\s", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?:which|who|whose|where|when|that|than)\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value that another has replaced: the statement with the newer one, what has it, both
+    values, their dates and evidence, and whether it `is_told` by the statement itself. Where the
+    values are whole claims, nothing names what has them.
+    """
+
+    said: Statement
+    what: str
+    before: str
+    now: str
+    dates: tuple[str, str]
+    evidence: tuple[tuple[str, ...], tuple[str, ...]]
+    is_told: bool
+
+
+def changes_of(draft: Draft, ledger: Ledger) -> list[Change]:
+    """Return the changes whose newer value the draft's sections tell, in their order; none where
+    they are too few for a table, or where the timeline tells both values.
+    """
+    events = {said for _, said in timeline_of(draft, ledger)}
+    found: dict[tuple[str, str], Change] = {}
+    for section in draft.sections:
+        for said in section.statements:
+            change = None if said.quoted else _change_in(said, ledger)
+            if change and not (change.is_told and said in events):
+                found.setdefault((change.before, change.now), change)
+    return [*found.values()] if len(found) >= LEAST_CHANGES else []
+
+
+def render_changes(
+    changes: Iterable[Change],
+    words: Labels,
+    marks: Callable[[Iterable[str]], str],
+    name_of: Callable[[Statement], str],
+) -> str:
+    """Return the table as a section; "" without any. `marks` gives the citations of ids, `name_of`
+    the heading of a statement's sub-question.
+    """
+    rows = [["", words["before"], words["now"], words["as_of"]]]
+    for each in changes:
+        values = zip((each.before, each.now), each.evidence, strict=True)
+        before, now = (f"{escape_sentence(value)} {marks(ids)}" for value, ids in values)
+        dates = " → ".join(words.date(day[:MONTH]) for day in each.dates if day)
+        rows.append([escape_sentence(each.what) or name_of(each.said), before, now, dates])
+    return f"## {words['changes']}\n\n{render_table(rows)}" if len(rows) > 1 else ""
+
+
+def _change_in(said: Statement, ledger: Ledger) -> Change | None:
+    return _by_value(said, ledger) or _by_own_words(said, ledger) or _by_claim(said, ledger)
+
+
+def _by_value(said: Statement, ledger: Ledger) -> Change | None:
+    """Return the change of a value that a statement gives, or gives with the one before it."""
+    own = amounts_of(said.body)
+    for old, new in _replaced_by(said, ledger):
+        is_told = amounts_of(old.claim) <= own
+        current = new.claim if is_told else said.body
+        was, now = value_beside(old.claim, current), value_beside(current, old.claim)
+        if was and now:
+            what = _name_of(said, old, ledger) or _clause_with(now, said.body)
+            dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
+            return Change(said, what, was, now, dates, evidence, is_told)
+    return None
+
+
+def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
+    """Return the change that the evidence of a statement tells by itself."""
+    earlier = earlier_amounts(said.body, said.evidence, ledger)
+    was = with_unit(earlier[0], said.body) if len(earlier) == 1 else ""
+    now = value_beside(said.body, was)
+    if not now:
+        return None
+    dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
+    what = _clause_with(now, said.body)
+    return Change(said, what, was, now, dates, ((), said.evidence), True)
+
+
+def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
+    """Return the change of what is no one value, in the words of both claims."""
+    for old, new in _replaced_by(said, ledger):
+        if max(said.words, words_in(old.claim)) <= LONGEST_CLAIM:
+            dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
+            was, now = (text.rstrip(" .。") for text in (old.claim, said.body))
+            return Change(said, "", was, now, dates, evidence, False)
+    return None
+
+
+def _replaced_by(said: Statement, ledger: Ledger) -> Iterator[tuple[Evidence, Evidence]]:
+    """Yield the records whose values the evidence of a statement has replaced, and those with the
+    newer values, the latest first, without what may only be quoted or isn't dated before.
+    """
+    records = ledger.book.records
+    pairs = [(records[o], records[n]) for o, n in ledger.relations.replaced.items()]
+    for old, new in sorted(pairs, key=lambda pair: first_date(pair[0]), reverse=True):
+        is_older = first_date(old) < date_of_statement(new) and not old.is_dictated
+        if is_older and new.id in said.evidence:
+            yield old, new
+
+
+def _name_of(said: Statement, old: Evidence, ledger: Ledger) -> str:
+    """Return what names the thing that a statement and an older claim give values of: that of a key
+    figure, or the words that both share, with every name of the statement; "" without.
+    """
+    own = amounts_of(said.body)
+    names = {
+        figure.name
+        for figure in ledger.relations.figures
+        if {*figure.evidence} & {*said.evidence} and amounts_of(figure.value) <= own
+    }
+    name = names.pop() if len(names) == 1 else _shared_words(said.body, old.claim)
+    if len(term_set(name)) < LEAST_TERMS or any(n not in name for n in find_names(said.body)):
+        return ""
+    return capitalize_heading(name)
+
+
+def _shared_words(one: str, other: str) -> str:
+    """Return the longest run of words that two wordings share, without numbers, and without words
+    at its ends that carry no meaning.
+    """
+    words, others = ([*map(str.casefold, _WORD.findall(text))] for text in (one, other))
+    same = SequenceMatcher(a=words, b=others, autojunk=False).get_matching_blocks()
+    best = max(same, key=lambda block: block.size)
+    run = _WORD.findall(one)[best.a : best.a + best.size]
+    while run and (run[0].casefold() in STOP_WORDS or run[0][0].isdigit()):
+        run = run[1:]
+    while run and (run[-1].casefold() in STOP_WORDS or run[-1][0].isdigit()):
+        run = run[:-1]
+    return "" if any(word[0].isdigit() for word in run) else " ".join(run)
+
+
+def _clause_with(value: str, sentence: str) -> str:
+    """Return the part of a sentence that gives a value, or all where it can't be read alone."""
+    plain = sentence.rstrip(" .。")
+    part = next((p.strip() for p in _BREAK.split(plain) if value in p), plain)
+    part = _CONJUNCTION.sub("", part, count=1) if _CONJUNCTION.match(part) else part
+    return plain if _RELATIVE.match(part) else f"{part[:1].upper()}{part[1:]}"
