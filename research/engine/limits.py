@@ -19,6 +19,10 @@ THOROUGH_FROM = 3
 THOROUGH_PAGES = 6
 """Pages that a thorough run reads for a sub-question in a round."""
 WIDE_ROUNDS = 3
+FEW_PAGES, READ_TOGETHER = 3, 5
+"""In a broad run, pages of a unit that another one may take over, and of all that one call reads
+then.
+"""
 """Rounds of a run that looks for all of its many sub-questions in each."""
 LONG_PAGE_WORDS = 800
 WORDS = {"simple": (300, 400), "ordinary": (600, 900), "complex": (900, 1500)}
@@ -53,6 +57,12 @@ class Limits:
     long_page: int = 1
     words: tuple[int, int] = WORDS["ordinary"]
     sections: int = 1
+
+    def readings(self, units: int) -> int:
+        """Return the calls that it takes to read the pages of so many units."""
+        if self.notes < 2 or self.pages_per_topic > FEW_PAGES:
+            return units
+        return -(-units * self.pages_per_topic // READ_TOGETHER)
 
 
 def limits_for(config: ResearchConfig, complexity: Complexity, parts: int = 0) -> Limits:

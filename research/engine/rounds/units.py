@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from research.engine.budget.meter import BudgetSpentError
 from research.engine.journal.forms import Form
 from research.engine.journal.model_calls import UNEXPECTED, contain_errors
+from research.engine.limits import FEW_PAGES, READ_TOGETHER
 from research.engine.offline.passages.coverage import in_words, plain_title
 from research.engine.ports import (
     FetchFailedError,
@@ -36,10 +37,10 @@ from research.engine.untrusted.search_words import private_words, search_words
 
 T = TypeVar("T")
 
-FEW_PAGES, READ_TOGETHER = 3, 5
-"""Pages of a unit that another one may take over, and of all that one call reads then."""
 FEWER_PAGES, FEWER_TOGETHER = 2, 4
-"""The same in runs of earlier forms, where only later rounds read pages together."""
+"""`FEW_PAGES` and `READ_TOGETHER` in runs of earlier forms, of which only later rounds read pages
+together.
+"""
 LATE = "not there in time; counts in a later round if it comes"
 NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-question"
 

@@ -195,9 +195,8 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
     )
     rates, is_qualified = run.journal.meter.rates, run.qualification is not None
     parts = run.parts_of(plan)
-    return replace(
-        plan, estimate=estimate_plan(plan, run.config, run.has_model, rates, is_qualified, parts)
-    )
+    estimate = estimate_plan(plan, run.config, run.has_model, rates, is_qualified, parts, run.form)
+    return replace(plan, estimate=estimate)
 
 
 def _edit_plan(plan: Plan, command: Mapping[str, Any]) -> Plan:
