@@ -33,7 +33,7 @@ from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.report.draft import Draft, drop_statements
 from research.engine.report.draft import Fault as Faulty
-from research.engine.report.markdown import USUAL, Rendered, render_report
+from research.engine.report.rendering.markdown import USUAL, Rendered, render_report
 from research.engine.report.report_format import Layout
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.text.tokens import unique_texts

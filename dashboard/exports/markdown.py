@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
-from research.engine.report.markdown_escape import unlinked
+from research.engine.report.rendering.markdown_escape import unlinked
 
 
 def render(whole: Contents) -> bytes:

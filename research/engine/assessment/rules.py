@@ -19,7 +19,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.records import Aspect, GateName
 from research.engine.report.draft import Draft, Fault, find_faults
-from research.engine.report.markdown import Rendered, render_report
+from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import Layout
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.rounds.topics import Topic, next_topics

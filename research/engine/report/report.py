@@ -29,7 +29,6 @@ from research.engine.records import (
     Status,
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
-from research.engine.report.markdown import Rendered, count_words
 from research.engine.report.outline import with_other_findings
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
@@ -57,6 +56,7 @@ from research.engine.report.parts.repetitions import (
     without_tabled,
 )
 from research.engine.report.parts.verdict import verdict_of
+from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
     Layout,

@@ -8,7 +8,7 @@ from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page
 from research.engine.records import Source
 from research.engine.report.draft import Section
-from research.engine.report.markdown import render_report
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page
 

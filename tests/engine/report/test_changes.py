@@ -12,9 +12,9 @@ from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import KeyFigure, Relations
 from research.engine.records import Evidence
-from research.engine.report.changes import Change, changes_of
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown import render_report
+from research.engine.report.rendering.changes import Change, changes_of
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for, translated_languages
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of

@@ -33,7 +33,6 @@ from research.engine.llm_tasks.compared_findings import (
 )
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown import count_words, render_report
 from research.engine.report.outline import OutlinePart, with_other_findings
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import (
@@ -52,6 +51,7 @@ from research.engine.report.parts.repetitions import (
     without_tabled,
 )
 from research.engine.report.parts.timeline import timeline_of, without_events
+from research.engine.report.rendering.markdown import count_words, render_report
 from research.engine.report.report_format import (
     Layout,
     cost_by_source,

@@ -15,8 +15,8 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
 from research.engine.report.draft import Computation, Draft, Section, Statement
-from research.engine.report.markdown import render_report
 from research.engine.report.parts.dating import Stale, age_mark, earlier_amounts, previous_values
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of

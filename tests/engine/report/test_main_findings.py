@@ -13,9 +13,9 @@ from research.engine.evidence.relations import Cell, Relations
 from research.engine.evidence.store import Finding
 from research.engine.records import AspectState, Criterion, GateResult, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown import render_report
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.main_findings import MainFindings, lead_with_findings
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report import LEFT_OUT, _as_delivered
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for

@@ -3,7 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from research.engine.report.markdown_escape import escape_markdown, escape_sentence, unlinked
+from research.engine.report.rendering.markdown_escape import (
+    escape_markdown,
+    escape_sentence,
+    unlinked,
+)
 from research.engine.text.tokens import normalise_space
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -9,7 +9,6 @@ from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
-from research.engine.report.markdown import USUAL, render_report
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.disagreement import holders_of
 from research.engine.report.parts.method_note import method_note
@@ -22,6 +21,7 @@ from research.engine.report.parts.repetitions import (
 )
 from research.engine.report.parts.sources import doubt_mark, render_source
 from research.engine.report.parts.timeline import render_timeline
+from research.engine.report.rendering.markdown import USUAL, render_report
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger, page, quoted

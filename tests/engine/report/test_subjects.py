@@ -6,8 +6,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.records import Aspect, Source
 from research.engine.report.draft import Draft, Statement
-from research.engine.report.markdown import render_report
 from research.engine.report.parts.subjects import leans_back, refers_back, with_subjects
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import term_set
 from tests.engine.scripted import ledger, page, quoted

@@ -11,7 +11,7 @@ from research.engine.evidence.store import Finding
 from research.engine.ports import Page
 from research.engine.records import Complexity, Evidence, Plan, QuoteSource, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown import render_report
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import (
     Layout,
     apply_format,

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.report.draft import Statement
-from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.timeline import render_cell
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 from research.engine.text.quantities import parse_value
 from research.engine.text.tokens import capitalize_heading, unique_texts

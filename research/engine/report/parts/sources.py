@@ -6,8 +6,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import QuoteSource, Source
 from research.engine.report.draft import Statement
-from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.dating import DAY, YEAR, newest_date
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import term_set
 

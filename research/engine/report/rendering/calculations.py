@@ -9,7 +9,7 @@ from research.engine.evidence.claims.computed import Calculation
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft, Statement, calculate
-from research.engine.report.markdown_escape import escape_markdown
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
 Marks = Callable[[Iterable[str]], str]

@@ -10,7 +10,6 @@ from difflib import SequenceMatcher
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Statement
-from research.engine.report.markdown_escape import escape_sentence
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import (
     MONTH,
@@ -21,6 +20,7 @@ from research.engine.report.parts.dating import (
 )
 from research.engine.report.parts.earlier_values import value_beside, with_unit
 from research.engine.report.parts.timeline import timeline_of
+from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.report_i18n import Labels
 from research.engine.text.entities import find_names
 from research.engine.text.tokens import STOP_WORDS, capitalize_heading, term_set, words_in

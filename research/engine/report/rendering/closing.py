@@ -1,0 +1,147 @@
+"""What stands around the sections: counts, disagreements, what is open, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.records import AspectState, Evidence, Source
+from research.engine.report.draft import Draft
+from research.engine.report.parts.dating import DAY
+from research.engine.report.parts.sources import render_source
+from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markers import Markers
+from research.engine.report.rendering.statements import quoted_lines
+from research.engine.report.report_i18n import Labels
+from research.engine.text.tokens import capitalize_heading
+
+
+def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
+    """One line; of a question that has no answer, or two, it does not count answers."""
+    ledger, quotes = marks.ledger, len(marks.quoted)
+    records = ledger.book.records
+    sites = {
+        source.independence_key
+        for record_id, url in marks.quoted
+        for source in records[record_id].sources
+        if source.url == url
+    }
+    pages = marks.urls
+    local = all(url.startswith("file:") for url in pages)
+    words = marks.words
+    where = words.count("document", len(pages)) if local else words.count("site", len(sites))
+    newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
+    told = words["answered"].format(n=count_answered(ledger), all=len(ledger.aspects))
+    if is_judged_by_code(ledger) and not supporting(ledger):
+        where = newest = ""
+    facts = [
+        "" if no_answer or told in ended else told,
+        words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
+        words["newest"].format(date=words.date(newest[:DAY])) if newest else "",
+        words["one_page"] if _is_from_one(marks, pages) else "",
+        words.count("cut", cut) if cut else "",
+        words.count("by_code", by_code) if by_code else "",
+        ended.rstrip("."),
+    ]
+    return " · ".join(filter(None, facts))
+
+
+def _is_from_one(marks: Markers, pages: set[str]) -> bool:
+    """Return whether more than half of the quotes stand in one page."""
+    most = max((sum(url == page for _, url in marks.quoted) for page in pages), default=0)
+    return len(pages) > 1 and most * 2 > len(marks.quoted)
+
+
+def render_disagreements(
+    ledger: Ledger, draft: Draft, marks: Markers, is_brief: bool, is_terse: bool = False
+) -> str:
+    """Return pairs of quotes that contradict each other; in a brief report those of which it tells
+    one side, in a terse one only the side that it doesn't tell.
+
+    Where the findings were compared, both sides already follow each other in the text.
+    """
+    records, lines = ledger.book.records, []
+    is_led = marks.layout.is_led and not draft.by_code
+    boxed = {i for rivals in marks.untold.values() for i in rivals}
+    cited = {i for said in draft.statements for i in said.evidence}
+    for record in records.values():
+        for other_id in record.contradicts:
+            told = {record.id, other_id} & cited
+            is_told = (ledger.relations.is_known or is_led) and len(told) == 2
+            is_told = is_told or not boxed.isdisjoint({record.id, other_id})
+            if is_brief and not told:
+                continue
+            if int(other_id[1:]) > int(record.id[1:]) and not is_told:
+                both = (record, records[other_id])
+                untold = [each for each in both if each.id not in told]
+                lines.append(_render_quotes(untold if is_terse and untold else both, marks))
+    return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _render_quotes(records: Iterable[Evidence], marks: Markers) -> str:
+    return "\n".join(f"- {line}" for line in quoted_lines(records, marks))
+
+
+def render_not_found(draft: Draft, marks: Markers, is_brief: bool) -> str:
+    """Return what nothing was found on and, unless `is_brief`, the searches that were tried."""
+    ledger, words = marks.ledger, marks.words
+    lines = [
+        line for state, line in _open_aspects(draft, marks) if state is not AspectState.NOT_SEARCHED
+    ]
+    if not lines:
+        return ""
+    if is_brief:
+        return f"## {words['not_found']}\n\n" + "\n".join(lines)
+    queries = ", ".join(f"“{escape_markdown(query)}”" for query in list(ledger.queries)[:12])
+    tried = words["tried"].format(queries=queries)
+    return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
+
+
+def render_not_searched(draft: Draft, marks: Markers) -> str:
+    """Return what no search was made for."""
+    lines = [
+        line for state, line in _open_aspects(draft, marks) if state is AspectState.NOT_SEARCHED
+    ]
+    return f"## {marks.words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def _open_aspects(draft: Draft, marks: Markers) -> list[tuple[AspectState, str]]:
+    """Return the sub-questions without an answer, except those with their own section."""
+    shown = {section.aspect_id for section in draft.sections}
+    return [
+        (a.state, f"- {marks.headings[a.id]}")
+        for a in marks.ledger.aspects.values()
+        if a.state not in ANSWERING and a.id not in shown
+    ]
+
+
+def render_dropped(ledger: Ledger, words: Labels) -> str:
+    lines = [
+        f"- {escape_markdown(capitalize_heading(aspect.text))}"
+        for aspect in ledger.dropped.values()
+    ]
+    return f"## {words['dropped']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def render_sources(ledger: Ledger, marks: Markers) -> str:
+    cited, words = marks.numbers, marks.words
+    lines = [f"## {words['sources']}", f"### {words['cited']}"]
+
+    def shown(source: Source) -> str:
+        return render_source(ledger, source, words)
+
+    lines.append("\n".join(
+        f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()
+    ))  # fmt: skip
+    unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
+    failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]
+    if unused:
+        lines += [
+            f"### {words['unused']}",
+            "\n".join(f"- {shown(s)}" for s in unused),
+        ]
+    if failed:
+        lines.append(f"### {words['failed']}")
+        lines.append("\n".join(f"- {shown(s)}" for s in failed))
+    return "\n\n".join(lines)

@@ -1,0 +1,181 @@
+"""The report as Markdown: short answer, facts, sections, disputes, not found, sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from research.engine.assessment.answer_status import is_close
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.records import AspectState, Citation
+from research.engine.report.draft import Draft
+from research.engine.report.parts.comparison import render_comparison, render_figures
+from research.engine.report.parts.disagreement import untold_rivals
+from research.engine.report.parts.inline_quotes import quote_inline
+from research.engine.report.parts.method_note import method_note
+from research.engine.report.parts.paragraphs import MOST_SENTENCES
+from research.engine.report.parts.repetitions import refer_back
+from research.engine.report.parts.subjects import with_subjects
+from research.engine.report.parts.timeline import render_timeline, without_events
+from research.engine.report.rendering.calculations import calculations_of, calculations_section
+from research.engine.report.rendering.changes import changes_of, render_changes
+from research.engine.report.rendering.closing import (
+    render_disagreements,
+    render_dropped,
+    render_facts,
+    render_not_found,
+    render_not_searched,
+    render_sources,
+)
+from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markers import USUAL, Markers, without_places
+from research.engine.report.rendering.sections import render_as_table, render_section
+from research.engine.report.rendering.short_answer import (
+    is_answered,
+    items_of,
+    render_left_open,
+    render_left_out,
+    render_short,
+    status_line,
+)
+from research.engine.report.rendering.statements import inline_texts, is_rival_statement
+from research.engine.report.report_format import Layout
+from research.engine.text.tokens import is_unspaced, term_set, words_in
+
+_MARKER = re.compile(r"\[\d+\]")
+
+
+_LETTER = re.compile(r"[^\W_]")
+
+
+LEAST_PASSAGES = 3
+
+
+@dataclass(frozen=True)
+class Rendered:
+    markdown: str
+    citations: tuple[Citation, ...]
+    short_answer: str
+
+
+def render_report(
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, layout: Layout = USUAL
+) -> Rendered:
+    """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did. Why
+    it `ended` stands at the end of a dense report.
+    """
+    marks = Markers(ledger, calculations_of(draft, ledger), layout)
+    is_led = layout.is_led and not draft.by_code
+    if draft.by_code:
+        draft = refer_back(draft, marks.words, layout.is_direct)
+    elif layout.is_inline:
+        draft = quote_inline(draft, ledger)
+    passages = {i for s in draft.statements if s.quoted for i in s.evidence}
+    is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    is_known = bool(draft.quoted_instead) or is_answered(next(iter(ledger.aspects.values())))
+    closest = is_thin and not is_known
+    head = "closest" if closest else "best_passage" if draft.by_code else "short_answer"
+    if not draft.found:
+        head = "not_found"
+    asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
+    items = items_of(draft, marks)
+    if layout.names_subjects and not (items and layout.labels_items):
+        draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
+    changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
+    shown = draft
+    if layout.is_dense:
+        changes = [
+            each for each in changes if each.what and not is_rival_statement(each.said, ledger)
+        ]
+        shown = without_events(draft, ledger, {each.said for each in changes})
+    marks.untold = untold_rivals(shown, ledger) if is_led else {}
+    status = status_line(draft, marks) if items and layout.labels_items else ""
+    short = render_short(ledger, draft, marks, asked, layout, status)
+    opening = f"{draft.opening} " if draft.opening else ""
+    has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
+    language = ledger.plan.language if has_extremes else ""
+    plain_short = " ".join(inline_texts(draft.short_answer, marks))
+    most = MOST_SENTENCES if layout.is_direct else len(ledger.aspects)
+    left = "" if status else render_left_open(draft, marks, most)
+    is_told = layout.is_terse and bool(left or status)
+    cut_off = render_left_out(draft, marks) if layout.is_direct else ""
+    told = without_places(plain_short) if draft.found else ""
+    start = "\n\n" if short.startswith("- ") else " "
+    top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
+    if draft.by_code and not short:
+        top = f"**{draft.opening}**"
+    parts = [
+        f"# {escape_markdown(ledger.question)}",
+        top,
+        _render_figures(ledger, draft, marks) if layout.has_figures else "",
+        render_comparison(
+            ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
+        ),
+        render_changes(changes, marks.words, marks.of, marks.heading_of),
+        *_render_sections(ledger, draft, shown, marks),
+        render_timeline(draft, ledger, marks.words, marks.of),
+        calculations_section(
+            marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
+        ),
+        render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
+        "" if is_told else render_not_found(draft, marks, layout.is_brief),
+        render_not_searched(draft, marks),
+        render_dropped(ledger, marks.words),
+    ]
+    is_late = layout.is_dense or (bool(items) and layout.labels_items)
+    early, late = ("", ended) if is_late else (ended, "")
+    is_uncounted = bool(status) or _has_no_answer(ledger, draft)
+    parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
+    parts[3:3] = [left, cut_off]
+    note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
+    parts += [render_sources(ledger, marks), note]
+    markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
+    return Rendered(markdown, marks.citations(), told)
+
+
+def _render_sections(ledger: Ledger, draft: Draft, shown: Draft, marks: Markers) -> Iterator[str]:
+    """Yield the sections that are `shown`, or the draft's as a table."""
+    layout = marks.layout
+    if layout.as_table:
+        yield render_as_table(ledger, draft.sections, marks, layout)
+        return
+    for each in shown.sections:
+        yield render_section(ledger, each, marks, draft, layout.names_sources, layout)
+
+
+def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
+    """Return the key figures; in a brief report a list of those that its short answer doesn't
+    give.
+    """
+    relations, is_brief = ledger.relations, marks.layout.is_brief
+    if is_brief:
+        told = {i for said in draft.short_answer for i in said.evidence}
+        left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
+        relations = replace(relations, figures=left)
+    return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
+
+
+def count_words(markdown: str, signs: bool = False) -> int:
+    """Return the words of a report before its sources, without headings and markers; two characters
+    of an unspaced script count as one. With `signs`, what has no letter or digit, such as the bars
+    of a table, counts as well.
+    """
+    blocks = re.split(r"\n{2,}", markdown)
+    ends = (n for n, block in enumerate(blocks) if block.startswith("### "))
+    body = blocks[: next(ends, len(blocks))]
+    told = (_MARKER.sub("", block) for block in body if not block.startswith("#"))
+    return sum(
+        words_in(b)
+        if is_unspaced(b)
+        else sum(signs or bool(_LETTER.search(word)) for word in b.split())
+        for b in told
+    )
+
+
+def _has_no_answer(ledger: Ledger, draft: Draft) -> bool:
+    """Return whether passages only come close to the one question, or disagree on it."""
+    first, *others = ledger.aspects.values()
+    disputed = first.state is AspectState.DISPUTED
+    return not others and (bool(draft.opening) or is_close(first) or disputed)

@@ -1,0 +1,136 @@
+"""The markers of a report's citations, and what its parts share as it is rendered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.quotes import plain_quote
+from research.engine.evidence.relations import Cell
+from research.engine.journal.forms import Form
+from research.engine.records import Citation, Evidence
+from research.engine.report.draft import Statement
+from research.engine.report.parts.dating import year_of_cell
+from research.engine.report.parts.headings import briefly, headings_of
+from research.engine.report.parts.main_findings import MainFindings
+from research.engine.report.rendering.calculations import Calculated, lines_with
+from research.engine.report.rendering.markdown_escape import PLACE_END, PLACE_START, escape_markdown
+from research.engine.report.report_format import Layout
+from research.engine.report.report_i18n import Labels, labels_for
+from research.engine.text.tokens import capitalize_heading, unique_texts
+from research.engine.untrusted.address_wall import AddressWall
+
+_PLACE = re.compile(rf"{PLACE_START}(\d{{1,4}}):([E\d,]+){PLACE_END}")
+
+
+USUAL = Layout()
+
+
+@dataclass
+class Markers:
+    """Number the cited pages in the order in which the report cites them.
+
+    Until `place` replaces them, markers carry the ids of their records, since the order of
+    rendering is not the order of reading.
+    """
+
+    ledger: Ledger
+    calculations: Sequence[Calculated] = ()
+    layout: Layout = USUAL
+    numbers: dict[str, int] = field(default_factory=dict)
+    quoted: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Pairs of a cited record and the page that it is cited from."""
+    places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
+    untold: Mapping[Statement, Sequence[str]] = field(default_factory=dict)
+    """Records that contradict a statement and are told beside it alone."""
+    holders: Mapping[Statement, str] = field(default_factory=dict)
+    """Who holds the views that stand in a box, by their statements."""
+
+    @cached_property
+    def words(self) -> Labels:
+        return labels_for(self.ledger.plan.language, not self.layout.is_led)
+
+    @cached_property
+    def headings(self) -> Mapping[str, str]:
+        """Return the escaped headings of the sub-questions, and of those that were dropped."""
+        if not self.layout.is_led:
+            parts = (*self.ledger.aspects.values(), *self.ledger.dropped.values())
+            return {each.id: escape_markdown(capitalize_heading(each.text)) for each in parts}
+        known = headings_of(self.ledger)
+        return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Return the headings as a text names the sub-questions."""
+        if self.ledger.began >= Form.UNCUT:
+            return self.headings
+        return {aspect_id: briefly(text) for aspect_id, text in self.headings.items()}
+
+    @cached_property
+    def wall(self) -> AddressWall:
+        pages = tuple(self.ledger.pages.values())
+        return AddressWall(self.ledger.question, pages, self.layout.form)
+
+    @property
+    def urls(self) -> set[str]:
+        """Return the addresses of the pages that are cited so far."""
+        return set(self.numbers)
+
+    def heading_of(self, said: Statement) -> str:
+        """Return the heading of the sub-question that a statement answers."""
+        part = MainFindings(self.ledger).part_of(said)
+        return self.names[part] if part else ""
+
+    def quote_of(self, record: Evidence) -> str:
+        """Return a record's first quote, without addresses that may not be given."""
+        return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
+
+    def of(self, evidence_ids: Iterable[str]) -> str:
+        """Return a marker for each page behind these records, still with the ids of its records."""
+        by_page: dict[str, list[str]] = {}
+        for record_id in evidence_ids:
+            for url in unique_texts(s.url for s in self.ledger.book.records[record_id].sources):
+                by_page.setdefault(url, []).append(record_id)
+        marks = []
+        for url, ids in by_page.items():
+            number = self.numbers.setdefault(url, len(self.numbers) + 1)
+            self.quoted |= dict.fromkeys((record_id, url) for record_id in ids)
+            marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
+        return "".join(marks)
+
+    def numbers_of(self, evidence_ids: Iterable[str]) -> str:
+        """Return the plain markers of the cited pages behind these records."""
+        wanted = {*evidence_ids}
+        known = {url for record_id, url in self.quoted if record_id in wanted}
+        return "".join(f"[{number}]" for url, number in self.numbers.items() if url in known)
+
+    def year_of(self, cell: Cell) -> str:
+        """Return the year of a compared value that may have been overtaken."""
+        stale = self.layout.stale
+        return year_of_cell(cell, self.ledger, stale) if stale and stale.by_first else ""
+
+    def place(self, markdown: str) -> str:
+        """Return the report with plain markers such as `[3]`, and note the records of each."""
+        for marker in _PLACE.finditer(markdown):
+            self.places.setdefault(int(marker[1]), []).append(tuple(marker[2].split(",")))
+        return without_places(markdown)
+
+    def citations(self) -> tuple[Citation, ...]:
+        found = []
+        for url, number in self.numbers.items():
+            ids = tuple(record_id for record_id, page in self.quoted if page == url)
+            cite = self.numbers_of if self.ledger.began >= Form.CARRIED else None
+            lines = unique_texts(
+                line for i in ids for line in lines_with(i, self.calculations, cite)
+            )
+            places = tuple(self.places.get(number, ()))
+            found.append(Citation(number, ids, url, tuple(lines), places))
+        return tuple(found)
+
+
+def without_places(markdown: str) -> str:
+    """Return a text with plain markers in place of those that carry the ids of their records."""
+    return _PLACE.sub(r"[\1]", markdown)

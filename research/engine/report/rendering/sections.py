@@ -1,0 +1,172 @@
+"""The sections of a report, and how far each is supported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from research.engine.assessment.answer_status import is_close, voice_noun
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
+from research.engine.offline.drafting import unjudged_words
+from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
+from research.engine.report.draft import Draft, Section
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
+from research.engine.report.parts.timeline import render_cell
+from research.engine.report.rendering.markers import Markers
+from research.engine.report.rendering.statements import group_statements, render_disputed, with_site
+from research.engine.report.report_format import Layout
+from research.engine.report.report_i18n import Labels
+from research.engine.text.tokens import term_set, unique_texts
+
+
+def render_section(
+    ledger: Ledger, section: Section, marks: Markers, draft: Draft, named: bool, layout: Layout
+) -> str:
+    """Return a section; a terse one has a line on its support only where it calls for doubt, a
+    dense one names only the site before a quotation.
+    """
+    aspect = ledger.aspects[section.aspect_id]
+    quoted = any(statement.quoted for statement in section.statements)
+    asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
+    is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
+    folds = ledger.began >= Form.PARTED
+    is_shown = folds or not (is_nothing and ledger.began >= Form.ENTRIES)
+    most = 0 if not is_shown else 1 if is_nothing and not folds else None
+    statements = section.statements[:most]
+    if layout.is_dense:
+        statements = tuple(with_site(ledger, each) for each in statements)
+    if layout.is_led and not draft.by_code:
+        body = render_disputed(statements, marks, asked, MOST_SENTENCES, named)
+    else:
+        groups = group_statements(statements, marks, asked, named)
+        body = (
+            "\n\n".join(group.paragraph() for group in groups)
+            if quoted
+            else render_paragraphs(statements, [group.inline() for group in groups])
+        )
+    records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    is_settled = layout.stale is not None and not any(record.contradicts for record in records)
+    if aspect.state is AspectState.DISPUTED and is_settled:
+        aspect = replace(aspect, state=AspectState.ANSWERED)
+    standing = _support_line(ledger, aspect, section, marks.words, layout)
+    if draft.by_code and aspect.standing is not None:
+        standing = marks.words[unjudged_words(aspect.standing)]
+    elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
+        standing = "" if not is_close(aspect) else standing
+    if is_nothing and is_shown:
+        title = marks.words["closest_passages" if folds else "closest_passage"]
+        body = "\n>\n> ".join([f"> *{title}*", *body.split("\n\n")])
+    if layout.is_led and "> **⚠" in body and standing == f"⚠ {marks.words['disagree']}":
+        standing = ""
+    elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
+        settled = replace(aspect, state=AspectState.ANSWERED)
+        standing = _support_line(ledger, settled, section, marks.words, layout)
+    is_said = standing == draft.opening and len(draft.sections) == 1
+    if is_said and not is_shown:
+        return ""
+    shown = "" if is_said or not standing else f"*{standing}*\n\n"
+    told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"
+    return told.rstrip()
+
+
+def render_as_table(
+    ledger: Ledger, sections: Iterable[Section], marks: Markers, layout: Layout
+) -> str:
+    """Return a row for each sub-question: what was found, and how many sources say it."""
+    last = "support" if layout.names_subjects else "sources"
+    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", last))
+    rows = [f"| {head} |", "| --- | --- | --- |"]
+    for section in sections:
+        records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+        quoted = [source for record in records for source in record.sources]
+        sites = unique_texts(source.domain for source in quoted)
+        support = marks.words.count("sources_told", len({source.url for source in quoted}))
+        said = " ".join(group.inline() for group in group_statements(section.statements, marks))
+        cells = (
+            marks.headings[section.aspect_id],
+            said,
+            support if layout.names_subjects else ", ".join(sites),
+        )
+        rows.append(f"| {' | '.join(map(render_cell, cells))} |")
+    return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def _tells_no_dispute(body: str, aspect: Aspect, layout: Layout) -> bool:
+    """Return whether a section that has room for both sides of a dispute tells none: newer values
+    have replaced one of them.
+    """
+    is_whole = layout.is_inline and not layout.is_terse
+    return is_whole and aspect.state is AspectState.DISPUTED and "(⚠" not in body
+
+
+def _support_line(
+    ledger: Ledger, aspect: Aspect, section: Section, words: Labels, layout: Layout
+) -> str:
+    """Well established, or preliminary, in words and by a mark, by what the section cites. If the
+    report is direct, a section with both sides of a dispute is not called well established; since
+    `Form.MERGED` the line counts the statements that several sites confirm.
+    """
+    names_rivals = layout.is_direct
+    if aspect.state is AspectState.DISPUTED:
+        return f"⚠ {words['disagree']}"
+    if aspect.state not in ANSWERING or is_close(aspect):
+        return f"○ {words['not_settled']}"
+    cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    cited = [record for record in cited if not record.is_dictated] or cited[:1]
+    keys = {key for record in cited for key in record.keys}
+    noun = voice_noun(ledger)
+    if aspect.standing is not None:
+        return _support_words(aspect.standing, keys, words, noun)
+    if layout.is_inline and (share := _share_confirmed(ledger, section)):
+        return _share_line(share, names_rivals and _has_rivals(cited), noun, words)
+    confirmed = max((len(record.keys) for record in cited), default=0)
+    if confirmed > 1:
+        has_rivals = names_rivals and _has_rivals(cited)
+        mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", "established")
+        return f"{mark} {words[key].format(where=words.count(noun, confirmed))}"
+    if len(keys) > 1:
+        return f"◐ {words['each_alone'].format(where=words.count(noun, len(keys)))}"
+    known = len(ledger.keys_of(aspect.id) | keys)
+    form = words["one_of"] if known > 1 else words["preliminary"]
+    return f"○ {form.format(where=words.count(noun, max(known, 1)))}"
+
+
+def _has_rivals(cited: Sequence[Evidence]) -> bool:
+    """Return whether both sides of a dispute are cited."""
+    shown = {record.id for record in cited}
+    return any(shown.intersection(each.contradicts) for each in cited)
+
+
+def _share_confirmed(ledger: Ledger, section: Section) -> tuple[int, int] | None:
+    """Return how many of the statements several sites confirm, and how many there are; None where
+    all are, or none is, and for a lone statement.
+    """
+    records = ledger.book.records
+    told = [
+        {key for i in said.evidence for key in records[i].keys}
+        for said in section.statements
+        if said.evidence and not any(records[i].is_dictated for i in said.evidence)
+    ]
+    confirmed = sum(len(keys) > 1 for keys in told)
+    return (confirmed, len(told)) if 0 < confirmed < len(told) else None
+
+
+def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labels) -> str:
+    confirmed, every = share
+    mark = "●" if 2 * confirmed >= every and not has_rivals else "◐"
+    where = words.count(noun, 2)
+    told = words["confirmed_share"].format(n=confirmed, all=every, where=where)
+    return f"{mark} {told} · {words['disagree']}" if has_rivals else f"{mark} {told}"
+
+
+def _support_words(standing: AnswerSupport, cited: set[str], words: Labels, noun: str) -> str:
+    """Return how many sites or documents answer, as the mark has it, where code alone read them."""
+    giving = len(standing.sources)
+    if giving == 1:
+        form = f"○ {words['preliminary']}"
+    elif len(cited.intersection(standing.sources)) < 2:
+        form = f"○ {words['one_of']}"
+    else:
+        form = f"● {words['established']}" if standing.agree else f"◐ {words['each_alone']}"
+    return form.format(where=words.count(noun, giving))

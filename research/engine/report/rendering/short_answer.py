@@ -1,0 +1,172 @@
+"""The short answer of a report, as a list or as prose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from itertools import groupby, takewhile
+
+from research.engine.assessment.answer_status import count_answered
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
+from research.engine.offline.answering import split_at_answer
+from research.engine.records import Aspect, AspectState
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.parts.disagreement import rival_groups
+from research.engine.report.parts.headings import label
+from research.engine.report.parts.main_findings import MainFindings
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
+from research.engine.report.parts.subjects import leans_back
+from research.engine.report.parts.verdict import status_of
+from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markers import Markers
+from research.engine.report.rendering.statements import group_statements, inline_texts
+from research.engine.report.report_format import Layout
+
+LEAST_PARTS, LEAST_LISTED = 2, 3
+"""Sub-questions from which the summary names those without an answer, and lists the others."""
+
+
+def render_short(
+    ledger: Ledger, draft: Draft, marks: Markers, asked: Set[str], layout: Layout, status: str
+) -> str:
+    """Return the short answer, a list with its `status` behind it or prose. A labelled statement is
+    a separate paragraph, and the best passage begins with the sentence that answers.
+    """
+    if not layout.names_subjects:
+        groups = group_statements(draft.short_answer, marks, asked)
+        return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
+    if draft.by_code and draft.found and len(draft.short_answer) == 1:
+        return _render_best(ledger, draft.short_answer[0], marks, asked)
+    if items := items_of(draft, marks):
+        whole = draft.short_answer[: -sum(map(len, items))]
+        return _render_items(whole, items, marks, status)
+    if layout.is_led and not draft.by_code:
+        return _render_unlisted(draft.short_answer, marks, asked)
+    blocks: list[str] = []
+    groups = group_statements(draft.short_answer, marks, asked)
+    for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
+        texts = [each.inline() for each in part]
+        plain = render_paragraphs([], texts, layout.summary_sentences)
+        blocks += texts if is_labelled else [plain]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _render_unlisted(short: Sequence[Statement], marks: Markers, asked: Set[str]) -> str:
+    """Return a short answer that is no list: a labelled statement is a separate paragraph."""
+    blocks: list[str] = []
+    for is_labelled, part in groupby(short, key=lambda each: bool(each.lead_in)):
+        texts = inline_texts(part, marks, asked)
+        plain = render_paragraphs([], texts, marks.layout.summary_sentences)
+        blocks += texts if is_labelled else [plain]
+    return "\n\n".join(filter(None, blocks))
+
+
+def items_of(draft: Draft, marks: Markers) -> list[list[Statement]]:
+    """Return the items of a short answer that is a list, behind what it says of the question as a
+    whole; none where it is prose.
+    """
+    if draft.by_code or not marks.layout.is_direct:
+        return []
+    main, told = MainFindings(marks.ledger), draft.short_answer
+    whole = [*takewhile(main.is_overall, told)]
+    items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
+    return items if len(items) >= LEAST_LISTED else []
+
+
+def status_line(draft: Draft, marks: Markers) -> str:
+    """Return how far the parts of the question are answered, in a sentence; a dense report only
+    shows where sources disagree.
+    """
+    ledger = marks.ledger
+    disputed = [
+        marks.names[section.aspect_id]
+        for section in draft.sections
+        if any(len(group) > 1 for group in rival_groups(section.statements, ledger))
+        and not marks.layout.is_dense
+    ]
+    missing = [marks.names[each.id] for each in ledger.open_aspects()]
+    total = len(ledger.aspects)
+    answered = count_answered(ledger)
+    return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
+
+
+def _item_label(said: Statement, marks: Markers) -> str:
+    """Return the sub-question that an item answers; a column of the table has its name already."""
+    part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
+    return f"**{label(marks.names[part])}** " if part and marks.layout.labels_items else ""
+
+
+def _render_items(
+    whole: Sequence[Statement],
+    items: Iterable[Sequence[Statement]],
+    marks: Markers,
+    status: str,
+) -> str:
+    """Return what the short answer says of the question as a whole, a list of the rest, and how far
+    the question is answered; that opens it where nothing is said of the whole.
+    """
+    first = " ".join(inline_texts(whole, marks))
+    texts = ((_item_label(said[0], marks), " ".join(inline_texts(said, marks))) for said in items)
+    listed = "\n".join(f"- {name}{text}" for name, text in texts)
+    if not first and marks.layout.is_inline:
+        return "\n\n".join(filter(None, (status, listed)))
+    return "\n\n".join(filter(None, (first, listed, status)))
+
+
+def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str]) -> str:
+    """Return the sentence that answers as a quotation, followed by its context."""
+    main = next(iter(ledger.aspects.values())).text
+    passage = best.body.removeprefix("“").removesuffix("”")
+    before, answer, after = split_at_answer(passage, main, ledger.began >= Form.ENTRIES)
+    if before and leans_back(answer, ledger.plan.language, frozenset()):
+        before, answer = "", passage.removesuffix(after).strip(" …")
+    opening = replace(best, text=f"{best.lead_in}“{answer}”")
+    (group,) = group_statements([opening], marks, asked)
+    marker = marks.of(best.evidence)
+    around = [f"“{escape_markdown(before)} …” {marker}"] if before else []
+    around += [f"“… {escape_markdown(after)}” {marker}"] if after else []
+    return "\n\n".join([group.inline(), *(["> " + "\n>\n> ".join(around)] if around else [])])
+
+
+def render_left_open(draft: Draft, marks: Markers, most: int) -> str:
+    """Return the lines of the summary that name the sub-questions without an answer, each at most
+    so many.
+    """
+    if draft.by_code or not draft.found or len(marks.ledger.aspects) < LEAST_PARTS:
+        return ""
+    return _name_parts("no_answer_on", marks.ledger.open_aspects(), marks, most)
+
+
+def render_left_out(draft: Draft, marks: Markers) -> str:
+    """Return the answered sub-questions on which a shortened report says nothing."""
+    ledger = marks.ledger
+    if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
+        return ""
+    said = {i for statement in draft.statements for i in statement.evidence}
+    said |= {i for cell in ledger.relations.cells.values() for i in cell.evidence}
+    told = {part for i in said for part in ledger.book.records[i].answers}
+    told |= {section.aspect_id for section in draft.sections}
+    answered = (a for a in ledger.aspects.values() if a.state in ANSWERING)
+    return _name_parts("left_out", [a for a in answered if a.id not in told], marks)
+
+
+def _name_parts(
+    opening: str, parts: Iterable[Aspect], marks: Markers, most: int = MOST_SENTENCES
+) -> str:
+    """Return lines with these sub-questions, each with at most so many."""
+    if marks.layout.is_led:
+        names = [marks.headings[each.id] for each in parts]
+        return f"*{marks.words[opening]} {'; '.join(names)}*" if names else ""
+    texts = [escape_markdown(each.text) for each in parts]
+    if not texts:
+        return ""
+    texts[0] = f"{marks.words[opening]} {texts[0]}"
+    lines = (texts[n : n + most] for n in range(0, len(texts), most))
+    return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
+
+
+def is_answered(aspect: Aspect) -> bool:
+    """Return whether code itself says that sources answer it."""
+    told = aspect.standing is not None and bool(aspect.standing.sources)
+    return told and aspect.state is not AspectState.DISPUTED

@@ -1,0 +1,221 @@
+"""Statements as Markdown: citations, marks and both sides of a dispute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from itertools import groupby
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.records import Evidence
+from research.engine.report.draft import Statement
+from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
+from research.engine.report.parts.disagreement import holders_of, rival_groups
+from research.engine.report.parts.earlier_values import (
+    tell_earlier,
+    tells_earlier_itself,
+    with_unit,
+)
+from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.sources import doubt_mark, kind_mark, publisher_of, told_by
+from research.engine.report.rendering.markdown_escape import (
+    escape_markdown,
+    escape_sentence,
+    marked_words,
+)
+from research.engine.report.rendering.markers import Markers
+from research.engine.report.rendering.quote_groups import Group, group_quotes
+
+_END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
+"""Position of a note in a sentence: before the final punctuation, or at the end without any."""
+
+
+def _side_by_side(group: Sequence[Statement], marks: Markers, named: bool) -> str:
+    """Return statements that contradict each other, and the quotes that contradict them."""
+    if marks.ledger.began >= Form.CARRIED:
+        marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
+    told = group_statements(group, marks, named=named, boxed=True)
+    rivals = (marks.untold.get(said, ()) for said in group)
+    records = [marks.ledger.book.records[i] for each in rivals for i in each]
+    return " ".join((*(each.inline() for each in told), *quoted_lines(records, marks)))
+
+
+def inline_texts(
+    statements: Iterable[Statement], marks: Markers, asked: Set[str] = frozenset()
+) -> list[str]:
+    """Return the statements of a short answer, those that contradict each other as one text."""
+    if not marks.layout.is_led:
+        return [group.inline() for group in group_statements(statements, marks, asked)]
+    texts: list[str] = []
+    groups = rival_groups(statements, marks.ledger)
+    for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
+        if not is_disputed:
+            said = [each for group in part for each in group]
+            texts += (group.inline() for group in group_statements(said, marks, asked))
+            continue
+        for first, *others in part:
+            (own,) = group_statements([first], marks, asked, boxed=True)
+            more = marks.untold.get(first, ())
+            told = [each.inline() for each in group_statements(others, marks, boxed=True)]
+            told += quoted_lines((marks.ledger.book.records[i] for i in more), marks)
+            texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
+    return texts
+
+
+def is_rival_statement(said: Statement, ledger: Ledger) -> bool:
+    return any(ledger.book.records[i].contradicts for i in said.evidence)
+
+
+def _is_disputed(group: Sequence[Statement], marks: Markers) -> bool:
+    return len(group) > 1 or group[0] in marks.untold
+
+
+def render_disputed(
+    statements: Sequence[Statement], marks: Markers, asked: Set[str], most: int, named: bool
+) -> str:
+    """Return statements in paragraphs and lists, quotations each apart, and in a box those that
+    contradict each other.
+    """
+    is_terse, words = marks.layout.is_terse, marks.words
+    blocks: list[str] = []
+
+    def kind(group: Sequence[Statement]) -> str:
+        return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
+
+    groups = rival_groups(statements, marks.ledger)
+    for name, part in groupby(groups, key=kind):
+        if name == "box":
+            for group in part:
+                sides = _side_by_side(group, marks, not is_terse)
+                blocks.append(f"> **⚠ {words['disagree']}:** {sides}")
+            continue
+        said = [each for group in part for each in group]
+        told = group_statements(said, marks, asked, named)
+        if name == "quote":
+            blocks += [group.paragraph() for group in told]
+        else:
+            blocks.append(render_paragraphs(said, [group.inline() for group in told], most))
+    return "\n\n".join(blocks)
+
+
+def group_statements(
+    statements: Iterable[Statement],
+    marks: Markers,
+    asked: Set[str] = frozenset(),
+    named: bool = False,
+    boxed: bool = False,
+) -> list[Group]:
+    """Statements with their markers, quotes behind their lead-ins and with words in bold that are
+    asked for. With `named`, each that is no quote says who says it and when; `boxed` ones stand
+    beside what contradicts them, so that no mark has to say it.
+    """
+    ledger, words = marks.ledger, marks.words
+    told = ((each, _told_beside(each, marks, named)) for each in statements)
+
+    def holder(said: Statement) -> str:
+        return marks.holders.get(said, "") if boxed else ""
+
+    def doubt(said: Statement) -> str:
+        return "" if boxed else doubt_mark(said, ledger, words, not marks.layout.is_dense)
+
+    return group_quotes(
+        (
+            _lead_in(each),
+            f"{_render_cited(each, marks, asked, by, holder(each))}{doubt(each)}".strip(),
+        )
+        for each, by in told
+    )
+
+
+def with_site(ledger: Ledger, said: Statement) -> Statement:
+    """Return a quotation behind its site instead of its page's title and section."""
+    if not said.quoted or not said.lead_in or not said.evidence:
+        return said
+    lead_in = f"**{ledger.book.records[said.evidence[0]].sources[0].domain}:** "
+    return replace(said, text=lead_in + said.body, lead_in=lead_in)
+
+
+def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
+    """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
+    whether it may have been overtaken, whether it rests on forums alone and, with `named`, who says
+    it.
+    """
+    stale = marks.layout.stale
+    is_inline = said.quoted and not said.lead_in and marks.layout.is_inline
+    if (said.quoted and stale is None and not is_inline) or said.is_column:
+        return ""
+    is_led = marks.layout.is_led
+    earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
+    earlier = earlier if marks.layout.marks_earlier else []
+    is_plain = marks.layout.is_inline and tells_earlier_itself(said.body)
+    values = [with_unit(value, said.body) for value in earlier] if is_led else earlier
+    values = [] if is_plain else values
+    name = "earlier" if is_led else "earlier_figure"
+    holder = marks.holders.get(said, "")
+    told = (
+        "" if earlier else tell_earlier(said, marks.ledger, marks.words),
+        marks.words[name].format(values=", ".join(values)) if values else "",
+        age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
+        if stale and not earlier
+        else "",
+        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder) if named else "",
+        _name_of(said, marks) if is_inline else "",
+    )
+    shown = "; ".join(filter(None, told))
+    names_kind = marks.layout.names_kinds and not said.lead_in
+    kind = kind_mark(said, marks.ledger, marks.words) if names_kind else ""
+    is_known = kind.casefold() in f"{shown} {said.body}".casefold()
+    return shown if is_known else "; ".join(filter(None, (shown, kind)))
+
+
+def _name_of(quotation: Statement, marks: Markers) -> str:
+    """Return the site that a quotation is taken from, in a dense report by its host."""
+    source = marks.ledger.book.records[quotation.evidence[0]].sources[0]
+    return source.domain if marks.layout.is_dense else publisher_of(source, marks.ledger)
+
+
+_OPEN_END = re.compile(r"[.。]”$")
+"""The end of a quotation whose sentence goes on with its source."""
+
+
+def _lead_in(statement: Statement) -> str:
+    named = statement.lead_in.removeprefix("**").removesuffix("** ")
+    return f"**{escape_markdown(named)}** " if named else ""
+
+
+def _render_cited(
+    statement: Statement, marks: Markers, asked: Set[str], told_by: str, holder: str
+) -> str:
+    """Return a statement with its citations, those of a clause behind it, and what is told beside
+    it. The `holder` of its view is in bold.
+    """
+    *clauses, (rest, last) = statement.parts
+    if statement.quoted:
+        said = _render_quotation(statement, asked, told_by)
+    else:
+        said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
+        said += escape_sentence(rest)
+        said = said.replace(holder, f"**{holder}**", 1) if holder else said
+        said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
+    return f"{said} {marks.of((*last, *statement.earlier))}"
+
+
+def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
+    quoted = marked_words(escape_markdown(quotation.body), asked)
+    if not told_by:
+        return quoted
+    if quotation.lead_in:
+        return f"({told_by}) {quoted}"
+    return f"{_OPEN_END.sub('”', quoted)} ({told_by})."
+
+
+def quoted_lines(records: Iterable[Evidence], marks: Markers) -> Iterator[str]:
+    """Yield the first quote of each record behind its site and date."""
+    return (
+        f"{r.sources[0].domain}, "
+        f"{marks.words.date((r.sources[0].published or '')[:DAY]) or marks.words['undated']}: "
+        f"“{marks.quote_of(r)}” {marks.of([r.id])}"
+        for r in records
+    )
