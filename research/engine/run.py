@@ -178,8 +178,18 @@ class Run:
     @property
     def _refuses_by(self) -> RefusesBy:
         if self.form >= Form.FITTED:
-            return "likeness"
+            return "floor" if self.verifier_sees_details else "likeness"
         return "proof" if self.form >= Form.PROVEN else "suspicion"
+
+    @property
+    def verifier_sees_details(self) -> bool:
+        """Return whether the verifier missed so few labelled pairs that it is believed on a word or
+        phrase that sets a statement apart from its quote.
+        """
+        known = self.qualification if self.form >= Form.CARRIED else None
+        if known is None or not (self.has_model and self.config.has_verifier):
+            return False
+        return known.missed <= self.config.verifier_most_missed_details
 
     def parts_of(self, plan: Plan) -> int:
         """Return the sub-questions that widen the limits; 0 where breadth is left out of

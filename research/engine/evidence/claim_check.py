@@ -73,12 +73,21 @@ _IN_ANY_WORDS = frozenset((
 apart from their quotes, 20 were unfaithful.
 """
 
+_LEFT_TO_VERIFIER = frozenset((
+    "roles differ", "another thing", "generalised", "hedge lost", "speaker lost",
+))  # fmt: skip
+"""The differences on which a verifier that missed hardly anything is believed: they are read off
+wording, and in the drafts of a careful writer 9 of 9 claims that they refused were true. Numbers,
+dates, names, negations and directions are code's own.
+"""
+
 _DIFFERENT_DATE = frozenset(("number differs", "date differs"))
 
 Outcome = Literal["carried", "refused", "undecided"]
-RefusesBy = Literal["suspicion", "proof", "likeness"]
-"""When a difference refuses: always, if it is proven, or if besides the claim is worded like its
-quote. The former two are those of earlier forms of research.
+RefusesBy = Literal["suspicion", "proof", "likeness", "floor"]
+"""When a difference refuses: always, if it is proven, if besides the claim is worded like its
+quote, or if it is besides none that is left to the verifier. The former two are those of earlier
+forms of research.
 """
 
 
@@ -123,7 +132,9 @@ def _compare(claim: str, quote: str, context: str, by: RefusesBy) -> ClaimCheck:
         return ClaimCheck("carried")
     proven = found if by == "suspicion" else proven_differences(found, claim, quote, context)
     share = share_in_order(claim, quote)
-    if by == "likeness":
+    if by == "floor" and _LEFT_TO_VERIFIER.issuperset(proven):
+        refuses = False
+    elif by in ("likeness", "floor"):
         is_alike = share >= (SHORT_ALIKE_SHARE if _is_short(claim) else ALIKE_SHARE)
         refuses = bool(proven) and (is_alike or not _IN_ANY_WORDS.isdisjoint(proven))
     else:

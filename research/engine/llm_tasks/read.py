@@ -113,6 +113,7 @@ async def _read_with_model(
             "reason": asked.reason,
             "aspects": aspects,
             "fence": fences(run, pages),
+            "hides_empty": run.form >= Form.CARRIED,
             "sheets": number_sentences(
                 pages,
                 asked.aims(run.question.text),
@@ -162,9 +163,12 @@ def _leads_nowhere(line: NumberedSentence, aims: str) -> bool:
 
 def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
     """Return how many claims of a page are kept: more of a long one where the question is broad,
-    and of each where a broad question has few pages.
+    and of each where a broad question has few pages. A broad run keeps half as many again as the
+    prompt asks for, since a model that notes a few more has found them.
     """
     most = run.config.max_evidence_claims_per_research_unit
+    if run.form >= Form.CARRIED and run.limits.notes > 1:
+        most += most // 2
     if _has_few_pages(run):
         return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS

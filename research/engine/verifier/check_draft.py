@@ -67,22 +67,12 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
 
 def _may_carry(run: Run, checks: Mapping[Statement, ClaimCheck]) -> frozenset[Statement]:
     """Return the undecided statements on which the verifier is believed, as far as it is known."""
-    sees_details = _sees_details(run)
+    sees_details = run.form < Form.PROVEN or run.verifier_sees_details
     return frozenset(
         each
         for each, check in checks.items()
         if check.outcome == "undecided" and (sees_details or not check.is_near)
     )
-
-
-def _sees_details(run: Run) -> bool:
-    """Return whether the verifier is believed on a word or phrase that sets a statement apart from
-    its quote.
-    """
-    if run.form < Form.PROVEN:
-        return True
-    known = run.qualification if run.form >= Form.CARRIED else None
-    return known is not None and known.missed <= run.config.verifier_most_missed_details
 
 
 async def _judge(run: Run, undecided: Sequence[Statement]) -> Judged:

@@ -287,3 +287,18 @@ def test_a_refusal_names_each_difference() -> None:
 def test_the_date_of_the_page_may_date_what_it_says(claim: str, dated: str, outcome: str) -> None:
     quote = "The rule is that 40 percent of the ground has to be checked by hand."
     assert claim_check.check_claim(claim, quote, "", dated=dated).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        ("The mayor sued the builder over the bridge.", "undecided"),
+        ("The builder sued the mayor over the bridge in 1931.", "refused"),
+        ("The builder never sued the mayor over the bridge.", "refused"),
+    ],
+    ids=["roles", "date", "negation"],
+)
+def test_a_good_verifier_is_left_roles_but_no_dates_or_negations(claim: str, outcome: str) -> None:
+    quote = "The builder sued the mayor over the bridge."
+    assert claim_check.check_claim(claim, quote, "").outcome == "refused"
+    assert claim_check.check_claim(claim, quote, "", by="floor").outcome == outcome

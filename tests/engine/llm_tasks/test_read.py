@@ -293,14 +293,29 @@ async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_to
 
 
 @pytest.mark.parametrize(
-    "parts, words, kept", [(9, 900, 10), (9, 700, 5), (2, 900, 5)], ids=["long", "short", "narrow"]
+    "parts, words, kept, now",
+    [(9, 900, 10, 14), (9, 700, 5, 7), (2, 900, 5, 5)],
+    ids=["long", "short", "narrow"],
 )
 def test_a_broad_question_keeps_as_many_claims_of_a_long_page_as_the_prompt_asks_for(
-    parts: int, words: int, kept: int
+    parts: int, words: int, kept: int, now: int
 ) -> None:
+    """Since `Form.CARRIED` half as many again."""
     config = ResearchConfig(research_depth="standard")
     limits = limits_for(config, Complexity.COMPLEX, parts)
     run: Any = SimpleNamespace(config=config, limits=limits, form=Form.MERGED)
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
+    run.form = Form.CARRIED
+    assert most_claims(run, lines) == now
+
+
+async def test_a_page_that_only_repeats_another_takes_no_room_in_a_prompt() -> None:
+    text = f"{LIT} It stands on the point of Harrow, and its light is seen for twenty miles."
+    copies = [page(f"https://s{n}.example/", text, "Harrow Point") for n in range(2)]
+    world = World(Web(copies), Oracle(SIMPLE))
+    await world.ask(SIMPLE.question)
+    assert world.model is not None
+    [asked] = [each.prompt for each in world.model.requests if each.task == "read"]
+    assert asked.count(LIT) == asked.count("<page ") == 1

@@ -12,7 +12,7 @@ from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import KeyFigure, Relations
 from research.engine.records import Evidence
-from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft import Computation, Draft, Section, Statement
 from research.engine.report.rendering.changes import Change, changes_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
@@ -98,6 +98,34 @@ def test_what_may_only_be_quoted_or_is_no_older_is_no_change(
 ) -> None:
     assert len(changes_of(draft_of(FEE, LENGTH), known(FEE, LENGTH))) == 2
     assert changes_of(draft_of(FEE, LENGTH), known(FEE, change(*LENGTH))) == []
+
+
+def test_one_statement_tells_a_change_the_nearest_to_what_was_before() -> None:
+    """Neither one that is computed, nor a second one that shares fewer words."""
+    ledger, draft = known(FEE, LENGTH), draft_of(FEE, LENGTH)
+    difference = Statement(
+        "A jury trial was 3 days shorter.", (LENGTH[1].id,),
+        computed=Computation("difference", (LENGTH[0].id, LENGTH[1].id)),
+    )  # fmt: skip
+    other = Statement("Trials now last 6 days.", (LENGTH[1].id,))
+    more = replace(draft.sections[0], statements=(difference, other, *draft.sections[0].statements))
+    found = changes_of(replace(draft, sections=(more,)), ledger)
+    assert {told(each) for each in found} == {told(each) for each in changes_of(draft, ledger)}
+
+
+def test_a_claim_of_the_same_year_is_no_change_without_a_value() -> None:
+    late = (on_day(VOTES[0], "2025-02-01"), VOTES[1])
+    ledger = known(FEE, LENGTH, late)
+    assert len(changes_of(draft_of(FEE, LENGTH, late), ledger)) == 2
+
+
+def test_a_unit_names_nothing() -> None:
+    share = pair(
+        5, "In 2014 52 percent of all jurors summoned were excused.",
+        "In 2025 34 percent of all jurors summoned were excused.",
+    )  # fmt: skip
+    found = changes_of(draft_of(FEE, share), known(FEE, share))
+    assert told(found[1]) == ("Jurors summoned were excused", "52 percent", "34 percent")
 
 
 def test_the_table_cites_both_values_and_stands_before_the_sections() -> None:

@@ -10,7 +10,7 @@ from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
-from research.engine.report.parts.disagreement import holders_of
+from research.engine.report.parts.disagreement import holders_of, untold_rivals
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import (
@@ -24,6 +24,7 @@ from research.engine.report.parts.timeline import render_timeline
 from research.engine.report.rendering.markdown import USUAL, render_report
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
+from tests.engine.report.test_comparing import ledger_of, record_of
 from tests.engine.scripted import ledger, page, quoted
 
 WORDS = labels_for("en")
@@ -278,3 +279,15 @@ def test_citations_stand_behind_the_clause_that_the_model_gave_them_to(
     assert said.parts == [("It is another text.", said.evidence)]
     known.began = Form.UNCUT
     assert cite_ids(written, known).clauses == ()
+
+
+def test_what_a_page_says_twice_is_told_with_the_first() -> None:
+    """A contradicts B and C, which stand on one page; B is cited beside A."""
+    one, other = "b.example", "c.example"
+    said = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2", "E3"))
+    told = replace(record_of("E2", "It fell in autumn.", one), contradicts=("E1",))
+    draft = Draft((), (Section("A1", (Statement("Spring.", ("E1",)), Statement("No.", ("E2",)))),))
+    for site, rivals in ((one, {}), (other, {draft.statements[0]: ["E3"]})):
+        again = replace(record_of("E3", "It was autumn when it fell.", site), contradicts=("E1",))
+        known = ledger_of(said, told, again)
+        assert untold_rivals(draft, known) == rivals

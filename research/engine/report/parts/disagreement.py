@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.text.entities import written_names
 from research.engine.text.language import ENGLISH, code_of
@@ -135,15 +136,24 @@ def _as_called(name: str, sentence: str, sites: Iterable[str]) -> str:
 
 def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
     """Return the records that contradict what a draft says and that it doesn't cite, each with the
-    first statement that it contradicts, in a section if there is one.
+    first statement that it contradicts, in a section if there is one. What a page says a second
+    time is told with the first.
     """
     records = ledger.book.records
     known = {i for said in draft.statements for i in said.evidence}
+    cited = {*known}
+
+    def is_told(rival: str, record_id: str) -> bool:
+        others = cited.intersection(records[record_id].contradicts)
+        pages = {source.url for i in others for source in records[i].sources}
+        own = {source.url for source in records[rival].sources}
+        return ledger.began >= Form.CARRIED and bool(own) and own <= pages
+
     found: dict[Statement, list[str]] = {}
     for said in (*(s for each in draft.sections for s in each.statements), *draft.short_answer):
         for record_id in () if said.is_column or said.is_verdict else said.evidence:
             for rival in records[record_id].contradicts:
-                if rival in records and rival not in known:
+                if rival in records and rival not in known and not is_told(rival, record_id):
                     found.setdefault(said, []).append(rival)
                     known.add(rival)
     return found

@@ -69,13 +69,17 @@ def calculations_section(
     calculations: Sequence[Calculated], words: Labels, marks: Marks, cites_figures: bool = True
 ) -> str:
     """Return the report's section with a line for each calculation; "" without any. If it
-    `cites_figures`, each has its citation behind it; in earlier runs they stand at the end.
+    `cites_figures`, each has its citation behind it, and the statement isn't repeated; in earlier
+    runs it is, and they stand at the end.
     """
     if not calculations:
         return ""
     lines = []
     for each in calculations:
-        line = escape_markdown(each.line)
+        if cites_figures:
+            formula = escape_markdown(each.calculation.formula)
+            lines.append(f"- {each.citing(marks, formula)}")
+            continue
         cited = marks([operand.evidence for operand in each.calculation.operands])
-        lines.append(f"- {each.citing(marks, line) if cites_figures else f'{line} {cited}'}")
+        lines.append(f"- {escape_markdown(each.line)} {cited}")
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

@@ -13,10 +13,12 @@ from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import (
     MONTH,
+    YEAR,
     amounts_of,
     date_of_statement,
     earlier_amounts,
     first_date,
+    is_alike,
 )
 from research.engine.report.parts.earlier_values import value_beside, with_unit
 from research.engine.report.parts.timeline import timeline_of
@@ -40,7 +42,7 @@ _RELATIVE = re.compile(r"(?:which|who|whose|where|when|that|than)\s", re.IGNOREC
 class Change:
     """A value that another has replaced: the statement with the newer one, what has it, both
     values, their dates and evidence, and whether it `is_told` by the statement itself. Where the
-    values are whole claims, nothing names what has them.
+    values are whole claims, nothing names what has them. `old` is the earlier finding.
     """
 
     said: Statement
@@ -50,20 +52,46 @@ class Change:
     dates: tuple[str, str]
     evidence: tuple[tuple[str, ...], tuple[str, ...]]
     is_told: bool
+    old: Evidence | None = None
 
 
 def changes_of(draft: Draft, ledger: Ledger) -> list[Change]:
     """Return the changes whose newer value the draft's sections tell, in their order; none where
-    they are too few for a table, or where the timeline tells both values.
+    they are too few for a table, or where the timeline tells both values. Of several statements on
+    one change the nearest to the earlier claim counts.
     """
     events = {said for _, said in timeline_of(draft, ledger)}
-    found: dict[tuple[str, str], Change] = {}
+    found: dict[tuple[str, ...], Change] = {}
     for section in draft.sections:
         for said in section.statements:
-            change = None if said.quoted else _change_in(said, ledger)
+            is_plain = not said.quoted and said.computed is None
+            change = _change_in(said, ledger) if is_plain else None
             if change and not (change.is_told and said in events):
-                found.setdefault((change.before, change.now), change)
-    return [*found.values()] if len(found) >= LEAST_CHANGES else []
+                key = change.evidence[0] or (change.before, change.now)
+                known = found.setdefault(key, change)
+                if _likeness(change) > _likeness(known):
+                    found[key] = change
+    changes = [each for each in found.values() if not _is_told_earlier(each, found.values())]
+    return changes if len(changes) >= LEAST_CHANGES else []
+
+
+def _is_told_earlier(change: Change, changes: Iterable[Change]) -> bool:
+    """Return whether another change says, of an earlier day, that the same was so before."""
+    old = change.old
+    return old is not None and any(
+        first_date(each.old) < first_date(old) and is_alike(each.old, old)
+        for each in changes
+        if each.old is not None and each.said != change.said and not (each.what or change.what)
+    )
+
+
+def _likeness(change: Change) -> tuple[bool, float]:
+    """Return whether a change has values of its own, and the share of the words of what was before
+    that its statement has.
+    """
+    before = term_set(change.old.claim) if change.old else frozenset[str]()
+    shared = len(before & term_set(change.said.body)) / len(before) if before else 0.0
+    return bool(change.what), shared
 
 
 def render_changes(
@@ -98,7 +126,7 @@ def _by_value(said: Statement, ledger: Ledger) -> Change | None:
         if was and now:
             what = _name_of(said, old, ledger) or _clause_with(now, said.body)
             dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
-            return Change(said, what, was, now, dates, evidence, is_told)
+            return Change(said, what, was, now, dates, evidence, is_told, old)
     return None
 
 
@@ -117,10 +145,12 @@ def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
 def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
     """Return the change of what is no one value, in the words of both claims."""
     for old, new in _replaced_by(said, ledger):
-        if max(said.words, words_in(old.claim)) <= LONGEST_CLAIM:
+        is_short = max(said.words, words_in(old.claim)) <= LONGEST_CLAIM
+        is_of_earlier_year = first_date(old)[:YEAR] < date_of_statement(new)[:YEAR]
+        if is_short and is_of_earlier_year and old.id not in said.evidence:
             dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
             was, now = (text.rstrip(" .。") for text in (old.claim, said.body))
-            return Change(said, "", was, now, dates, evidence, False)
+            return Change(said, "", was, now, dates, evidence, False, old)
     return None
 
 
@@ -153,13 +183,15 @@ def _name_of(said: Statement, old: Evidence, ledger: Ledger) -> str:
 
 
 def _shared_words(one: str, other: str) -> str:
-    """Return the longest run of words that two wordings share, without numbers, and without words
-    at its ends that carry no meaning.
+    """Return the longest run of words that two wordings share, without numbers and their units, and
+    without words at its ends that carry no meaning.
     """
     words, others = ([*map(str.casefold, _WORD.findall(text))] for text in (one, other))
     same = SequenceMatcher(a=words, b=others, autojunk=False).get_matching_blocks()
     best = max(same, key=lambda block: block.size)
     run = _WORD.findall(one)[best.a : best.a + best.size]
+    if run and best.a and words[best.a - 1][0].isdigit():
+        run = run[1:]
     while run and (run[0].casefold() in STOP_WORDS or run[0][0].isdigit()):
         run = run[1:]
     while run and (run[-1].casefold() in STOP_WORDS or run[-1][0].isdigit()):
