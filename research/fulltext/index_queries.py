@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -16,10 +17,13 @@ from research.fulltext.entries import Asked, Kind, asked_keys, entry_scores
 from research.fulltext.index_store import Connection, FullText
 from research.fulltext.query_terms import QueryTerms, named_sides, query_terms
 from research.fulltext.ranking import Ranked, Weights, rank_documents, with_clauses, with_sides
+from research.fulltext.wording import Wording
 
 MAX_CHARACTERS = 400
 CLAUSE_DOCUMENTS = 30
 """Documents of a question and of each of its clauses that are compared."""
+WORDED = 10
+"""Documents whose passages are compared with the wording."""
 
 # "One sentence.", one line
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
@@ -100,7 +104,39 @@ def _ranked(
         return []
     named = _named(connection, asked_keys(query), collections, weights)
     matches = full_text.matches(connection, terms, collections, weights)
-    return rank_documents(connection, matches, named, limit, weights)
+    best = rank_documents(connection, matches, named, max(limit, WORDED), weights)
+    wording = Wording.of(query, _rarity(connection, matches.counts))
+    return _by_wording(connection, best, wording)[:limit]
+
+
+def _rarity(connection: Connection, counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the rarity of terms from how many documents have each."""
+    row = connection.execute("SELECT count(*) AS total FROM documents").fetchone()
+    return {term: math.log(1 + row["total"] / (1 + count)) for term, count in counts.items()}
+
+
+def _by_wording(
+    connection: Connection, best: Sequence[Ranked], wording: Wording
+) -> list[Ranked]:
+    """Rank the first `WORDED` documents anew by what their passages have of the wording, too."""
+    compared = [
+        replace(found, score=found.score + wording.worth(_passage_texts(connection, found)))
+        for found in best[:WORDED]
+    ]
+    compared.sort(key=lambda found: -found.score)
+    return [*compared, *best[WORDED:]]
+
+
+def _passage_texts(connection: Connection, found: Ranked) -> list[str]:
+    """Return the texts of a document's best passages, best first."""
+    rows = connection.execute(
+        "SELECT p.id, p.starts, p.ends, t.text FROM passages p"
+        " JOIN documents d ON d.id = p.document_id JOIN texts t ON t.id = d.text_id"
+        f" WHERE p.id IN ({_marks(found.passages)})",
+        found.passages,
+    )
+    texts = {row["id"]: row["text"][row["starts"] : row["ends"]] for row in rows}
+    return [texts[each] for each in found.passages]
 
 
 def _named(
@@ -157,10 +193,10 @@ def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
 
 
 def _passage_text(connection: Connection, found: Ranked, text: str) -> str:
-    if found.passage_id is None:
+    if not found.passages:
         return text[:2000]
     passage = connection.execute(
-        "SELECT starts, ends FROM passages WHERE id = ?", (found.passage_id,)
+        "SELECT starts, ends FROM passages WHERE id = ?", found.passages[:1]
     ).fetchone()
     return text[passage["starts"] : passage["ends"]]
 

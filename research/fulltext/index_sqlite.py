@@ -168,6 +168,7 @@ class Fts5:
             passages=passages,
             titles=found(_TITLES, documents, w.name_in_titles, in_pages, *documents),
             leads=found(_LEADS, documents, in_pages, *documents),
+            counts=counts,
         )
 
 

@@ -19,6 +19,7 @@ from research.fulltext.entries import Kind
 
 KEPT_BEFORE_SIDES, KEPT_BEFORE_CLAUSES = 3, 2
 OF_EACH_CLAUSE = 3
+BEST_PASSAGES = 3
 MOST_PARTS = 3
 """Parts of one file that are given before what other files have."""
 
@@ -72,22 +73,23 @@ class Match:
 @dataclass(frozen=True)
 class Matches:
     """Matches in a database: the best pages and passages, each list best first, and the titles and
-    leads of all their documents.
+    leads of all their documents. `counts` is how many pages have each term.
     """
 
     pages: Sequence[Match]
     passages: Sequence[Match]
     titles: Sequence[Match]
     leads: Sequence[Match]
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its score and its best passage, if one was found."""
+    """A document with its score and its best passages, best first, as far as some were found."""
 
     document_id: int
     score: float
-    passage_id: int | None
+    passages: tuple[int, ...]
 
 
 Scores = dict[int, float]
@@ -120,14 +122,15 @@ def rank_documents(
     ):
         for match in matches:
             sums[match.document_id] += share * match.score
-    best: dict[int, int | None] = {}
+    best: dict[int, tuple[int, ...]] = {}
     for document_id, passages in _by_document(found.passages).items():
-        best[document_id] = passages[0].passage_id
+        passages = passages[:BEST_PASSAGES]
+        best[document_id] = tuple(each.passage_id for each in passages if each.passage_id)
         scores = [passage.score for passage in passages]
-        together = scores[0] + weights.more_passages * sum(scores[1:3])
+        together = scores[0] + weights.more_passages * sum(scores[1:])
         sums[document_id] += weights.passage_share * together
     return [
-        Ranked(document_id, score, best.get(document_id))
+        Ranked(document_id, score, best.get(document_id, ()))
         for document_id, score in _settled(connection, sums, weights)[:limit]
     ]
 
