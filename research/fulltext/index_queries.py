@@ -13,10 +13,17 @@ from typing import Any, cast
 
 from research.engine.ports import SourceKind
 from research.engine.text.tokens import split_clauses
-from research.fulltext.entries import Asked, Kind, asked_keys, entry_scores
+from research.fulltext.entries import Asked, Entry, asked_keys, entry_scores
 from research.fulltext.index_store import Connection, FullText
 from research.fulltext.query_terms import QueryTerms, named_sides, query_terms
-from research.fulltext.ranking import Ranked, Weights, rank_documents, with_clauses, with_sides
+from research.fulltext.ranking import (
+    Ranked,
+    Weights,
+    parts_last,
+    rank_documents,
+    with_clauses,
+    with_sides,
+)
 from research.fulltext.wording import Wording
 
 MAX_CHARACTERS = 400
@@ -31,7 +38,7 @@ _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
 _MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*]\s+|```\w*)", re.MULTILINE)
 # The plus keeps SQLite from going through all documents of the collections.
 _ENTRIES = """
-SELECT e.key, e.document_id, e.kind FROM entries e JOIN documents d ON d.id = e.document_id
+SELECT e.key, e.document_id, e.kind, e.words FROM entries e JOIN documents d ON d.id = e.document_id
 WHERE e.key IN ({keys}) AND +d.collection_id IN (SELECT id FROM collections WHERE name IN ({names}))
 """
 
@@ -104,9 +111,9 @@ def _ranked(
         return []
     named = _named(connection, asked_keys(query), collections, weights)
     matches = full_text.matches(connection, terms, collections, weights)
-    best = rank_documents(connection, matches, named, max(limit, WORDED), weights)
+    best = rank_documents(connection, matches, named, weights)
     wording = Wording.of(query, _rarity(connection, matches.counts))
-    return _by_wording(connection, best, wording)[:limit]
+    return parts_last(_by_wording(connection, best, wording))[:limit]
 
 
 def _rarity(connection: Connection, counts: Mapping[str, int]) -> dict[str, float]:
@@ -129,6 +136,8 @@ def _by_wording(
 
 def _passage_texts(connection: Connection, found: Ranked) -> list[str]:
     """Return the texts of a document's best passages, best first."""
+    if not found.passages:
+        return []
     rows = connection.execute(
         "SELECT p.id, p.starts, p.ends, t.text FROM passages p"
         " JOIN documents d ON d.id = p.document_id JOIN texts t ON t.id = d.text_id"
@@ -147,9 +156,9 @@ def _named(
     rows = connection.execute(
         _ENTRIES.format(keys=_marks(keys), names=_marks(collections)), (*keys, *collections)
     )
-    found: dict[str, dict[int, Kind]] = defaultdict(dict)
+    found: dict[str, dict[int, Entry]] = defaultdict(dict)
     for row in rows:
-        found[row["key"]][row["document_id"]] = row["kind"]
+        found[row["key"]][row["document_id"]] = Entry(row["key"], row["kind"], row["words"])
     return entry_scores(asked, found, weights.entries, weights.identifier_entry)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, zip_longest
 from typing import Any
 
@@ -85,11 +85,14 @@ class Matches:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its score and its best passages, best first, as far as some were found."""
+    """A document with its score, the file that it is a part of, and its best passages, best first,
+    as far as some were found.
+    """
 
     document_id: int
     score: float
-    passages: tuple[int, ...]
+    file: tuple[int, str]
+    passages: tuple[int, ...] = ()
 
 
 Scores = dict[int, float]
@@ -107,9 +110,9 @@ def rarest_phrases(counts: Mapping[str, int], limit: int) -> list[str]:
 
 
 def rank_documents(
-    connection: Any, found: Matches, named: Mapping[int, float], limit: int, weights: Weights
+    connection: Any, found: Matches, named: Mapping[int, float], weights: Weights
 ) -> list[Ranked]:
-    """Return the best documents, best first, ties by URL.
+    """Return the documents, best first, ties by URL.
 
     `named` are the scores of documents with a title, heading or term that the query contains whole.
     Of documents with the same text only the first by URL is returned.
@@ -130,9 +133,20 @@ def rank_documents(
         together = scores[0] + weights.more_passages * sum(scores[1:])
         sums[document_id] += weights.passage_share * together
     return [
-        Ranked(document_id, score, best.get(document_id, ()))
-        for document_id, score in _settled(connection, sums, weights)[:limit]
+        replace(settled, passages=best.get(settled.document_id, ()))
+        for settled in _settled(connection, sums, weights)
     ]
+
+
+def parts_last(best: Iterable[Ranked]) -> list[Ranked]:
+    """Let parts of one file that go beyond `MOST_PARTS` follow all others."""
+    parts: Counter[tuple[int, str]] = Counter()
+    kept: list[Ranked] = []
+    more: list[Ranked] = []
+    for found in best:
+        parts[found.file] += 1
+        (kept if parts[found.file] <= MOST_PARTS else more).append(found)
+    return kept + more
 
 
 def with_sides(best: Sequence[Ranked], for_sides: Sequence[Ranked]) -> list[Ranked]:
@@ -185,9 +199,9 @@ def _by_document(passages: Sequence[Match]) -> dict[int, list[Match]]:
     return gathered
 
 
-def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int, float]]:
-    """Return the sums, lowered for pages without prose, best first, without copies of the same
-    text. Parts of one file that go beyond `MOST_PARTS` follow all others.
+def _settled(connection: Any, sums: Scores, weights: Weights) -> list[Ranked]:
+    """Return the documents by their sums, lowered for pages without prose, best first, without
+    copies of the same text.
     """
     if not sums:
         return []
@@ -199,17 +213,11 @@ def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int,
     )
     scored = [(sums[row["id"]] * _prior(row["prose"], weights), row) for row in known]
     scored.sort(key=lambda pair: (-pair[0], pair[1]["url"]))
-    firsts: dict[int, tuple[float, Any]] = {}
+    firsts: dict[int, Ranked] = {}
     for score, row in scored:
-        firsts.setdefault(row["text_id"], (score, row))
-    parts: Counter[tuple[int, str]] = Counter()
-    kept: list[tuple[int, float]] = []
-    more: list[tuple[int, float]] = []
-    for score, row in firsts.values():
         file = row["collection_id"], row["path"]
-        parts[file] += 1
-        (kept if parts[file] <= MOST_PARTS else more).append((row["id"], score))
-    return kept + more
+        firsts.setdefault(row["text_id"], Ranked(row["id"], score, file))
+    return list(firsts.values())
 
 
 def _prior(prose_share: float, weights: Weights) -> float:
