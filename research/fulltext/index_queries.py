@@ -122,9 +122,7 @@ def _rarity(connection: Connection, counts: Mapping[str, int]) -> dict[str, floa
     return {term: math.log(1 + row["total"] / (1 + count)) for term, count in counts.items()}
 
 
-def _by_wording(
-    connection: Connection, best: Sequence[Ranked], wording: Wording
-) -> list[Ranked]:
+def _by_wording(connection: Connection, best: Sequence[Ranked], wording: Wording) -> list[Ranked]:
     """Rank the first `WORDED` documents anew by what their passages have of the wording, too."""
     compared = [
         replace(found, score=found.score + wording.worth(_passage_texts(connection, found)))
