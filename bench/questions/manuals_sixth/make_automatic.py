@@ -11,6 +11,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -29,6 +30,8 @@ HEADING = {
     "borg": re.compile(r"^(\S+ \S.{5,80})¶$"),
 }
 SINCE = re.compile(
+    r"^(?:Only )?[Aa]vailable (?:in|since)\b.{0,40}?\d+\.\d+(?:\.\d+)?(?: and later)?"
+)
     r"^(?:Only )?[Aa]vailable (?:in|since)\b.{0,40}?\d+\.\d+(?:\.\d+)?(?: and later)?"
 )
 DEFAULT = re.compile(r"\([Dd]efault: [^()]{1,40}\)")
@@ -59,7 +62,7 @@ def directives(blocks: Blocks) -> Iterator[dict[str, str]]:
 
 def options(blocks: Blocks) -> Iterator[dict[str, str]]:
     """Yield the options of a command, each with the cell that explains it."""
-    for (_, text), (_, told) in zip(blocks, blocks[1:], strict=False):
+    for (_, text), (_, told) in pairwise(blocks):
         named = OPTION.match(text)
         if named:
             stated = DEFAULT.search(told)
