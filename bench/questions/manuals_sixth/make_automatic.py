@@ -32,8 +32,6 @@ HEADING = {
 SINCE = re.compile(
     r"^(?:Only )?[Aa]vailable (?:in|since)\b.{0,40}?\d+\.\d+(?:\.\d+)?(?: and later)?"
 )
-    r"^(?:Only )?[Aa]vailable (?:in|since)\b.{0,40}?\d+\.\d+(?:\.\d+)?(?: and later)?"
-)
 DEFAULT = re.compile(r"\([Dd]efault: [^()]{1,40}\)")
 SKIPPED = {"Bugfix checklist", "See also", "Common options", "Available Languages"}
 
