@@ -367,11 +367,12 @@ async def test_each_of_two_questions_has_its_page_among_the_first_five(
 async def test_the_page_that_says_it_in_other_words_or_together_comes_first(
     index: DocumentIndex, tmp_path: Path
 ):
+    rest = "Nobody knows. " * 9
     pages = {
-        "apart.md": f"# Notes\n\nThe harbour lamp is old. {'Nobody knows. ' * 9}A keeper of bees left.",
-        "together.md": f"# Notes\n\nThe lamp keeper is old. {'Nobody knows. ' * 9}A harbour of bees fell.",
-        "ended.md": f"# Trips\n\nA journey to the isle may be aborted. {'Nobody knows. ' * 9}",
-        "blue.md": f"# Trips\n\nA journey to the isle may be blue. {'Nobody knows. ' * 9}",
+        "apart.md": f"# Notes\n\nThe harbour lamp is old. {rest}A keeper of bees left.",
+        "together.md": f"# Notes\n\nThe lamp keeper is old. {rest}A harbour of bees fell.",
+        "ended.md": f"# Trips\n\nA journey to the isle may be aborted. {rest}",
+        "blue.md": f"# Trips\n\nA journey to the isle may be blue. {rest}",
     }
     await index.refresh(write(tmp_path / "notes", pages), InProcess())
     assert (await urls(index, "Who is the lamp keeper?"))[0] == "file:///notes/together.md"
