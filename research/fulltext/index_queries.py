@@ -6,8 +6,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from research.fulltext.query_terms import QueryTerms, named_sides, query_terms
 from research.fulltext.ranking import (
     Ranked,
     Weights,
+    by_wording,
     parts_last,
     rank_documents,
     with_clauses,
@@ -29,8 +31,6 @@ from research.fulltext.wording import Wording
 MAX_CHARACTERS = 400
 CLAUSE_DOCUMENTS = 30
 """Documents of a question and of each of its clauses that are compared."""
-WORDED = 10
-"""Documents whose passages are compared with the wording."""
 
 # "One sentence.", one line
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
@@ -113,23 +113,14 @@ def _ranked(
     matches = full_text.matches(connection, terms, collections, weights)
     best = rank_documents(connection, matches, named, weights)
     wording = Wording.of(query, _rarity(connection, matches.counts))
-    return parts_last(_by_wording(connection, best, wording))[:limit]
+    worded = by_wording(best, wording, partial(_passage_texts, connection))
+    return parts_last(worded)[:limit]
 
 
 def _rarity(connection: Connection, counts: Mapping[str, int]) -> dict[str, float]:
     """Return the rarity of terms from how many documents have each."""
     row = connection.execute("SELECT count(*) AS total FROM documents").fetchone()
     return {term: math.log(1 + row["total"] / (1 + count)) for term, count in counts.items()}
-
-
-def _by_wording(connection: Connection, best: Sequence[Ranked], wording: Wording) -> list[Ranked]:
-    """Rank the first `WORDED` documents anew by what their passages have of the wording, too."""
-    compared = [
-        replace(found, score=found.score + wording.worth(_passage_texts(connection, found)))
-        for found in best[:WORDED]
-    ]
-    compared.sort(key=lambda found: -found.score)
-    return [*compared, *best[WORDED:]]
 
 
 def _passage_texts(connection: Connection, found: Ranked) -> list[str]:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, zip_longest
 from typing import Any
 
 from research.fulltext.entries import Kind
+from research.fulltext.wording import Wording
 
 KEPT_BEFORE_SIDES, KEPT_BEFORE_CLAUSES = 3, 2
 OF_EACH_CLAUSE = 3
 BEST_PASSAGES = 3
+WORDED = 10
+"""Documents whose passages are compared with the wording of a query."""
 MOST_PARTS = 3
 """Parts of one file that are given before what other files have."""
 
@@ -136,6 +139,21 @@ def rank_documents(
         replace(settled, passages=best.get(settled.document_id, ()))
         for settled in _settled(connection, sums, weights)
     ]
+
+
+def by_wording(
+    best: Sequence[Ranked], wording: Wording, texts_of: Callable[[Ranked], Iterable[str]]
+) -> list[Ranked]:
+    """Rank the first `WORDED` documents anew by what their passages have of the wording, too.
+
+    `texts_of` returns the texts of a document's best passages.
+    """
+    compared = [
+        replace(found, score=found.score + wording.worth(texts_of(found)))
+        for found in best[:WORDED]
+    ]
+    compared.sort(key=lambda found: -found.score)
+    return [*compared, *best[WORDED:]]
 
 
 def parts_last(best: Iterable[Ranked]) -> list[Ranked]:
