@@ -25,11 +25,14 @@ QUESTIONS = Path(__file__).parent / "questions"
 SPENT = (
     "tuning", "tuning_4", "held_out", "held_out_2", "held_out_3", "held_out_4", "held_out_5",
 )  # fmt: skip
-PARTS = SPENT
+PARTS = (*SPENT, "held_out_6")
 """A part for published figures is in these alone."""
 NEWER = tuple(
     path.parent
-    for name in ("manuals_held", "manuals_new", "manuals_third", "manuals_fourth", "manuals_fifth")
+    for name in (
+        *("manuals_held", "manuals_new", "manuals_third", "manuals_fourth", "manuals_fifth"),
+        "manuals_sixth",
+    )
     if (path := QUESTIONS / name / "manuals.jsonl").exists()
 )
 REPEATED = frozenset({"since", "default"})

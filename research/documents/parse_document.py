@@ -12,7 +12,7 @@ from research.extract.extract import extract_text
 from research.extract.extracted import EmptyPageError, Extracted
 from research.fetch.sniffing import DOCX, PDF
 from research.fulltext.entries import Entry, entries
-from research.fulltext.passages import Passage, divide_text, lead_text, outline_text
+from research.fulltext.passages import Passage, Term, divide_text, lead_text, outline_text
 from research.fulltext.pg_lexemes import Vector, build_vector
 from research.fulltext.query_terms import extra_terms
 
@@ -60,7 +60,7 @@ class ReadDocument:
     extra: str
     prose: float
     passages: tuple[IndexedPassage, ...]
-    terms: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
     lexed: Lexed | None = None
 
 

@@ -16,10 +16,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
+from research.fulltext.passages import Term
 from research.fulltext.query_terms import is_name, is_stop_word, written_words
 
 Kind = Literal["title", "heading", "term", "part"]
 
+HALF_TOLD = 20
+"""Words of an explanation that say half of what a long one does."""
 MAX_KEY_WORDS = 8
 MAX_QUERY_WORDS = 40
 
@@ -41,10 +44,14 @@ _LAST_PART = re.compile(r"[.:/]([^.:/]+)$")
 
 @dataclass(frozen=True)
 class Entry:
-    """A key of a document, and what it is called so for."""
+    """A key of a document, what it is called so for, and how many words explain it there.
+
+    Only of terms is it known how far their explanation reaches.
+    """
 
     key: str
     kind: Kind
+    words: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,23 +74,26 @@ class Asked:
 
 
 def entries(
-    title: str, stem: str, headings: Sequence[str], terms: Sequence[str]
+    title: str, stem: str, headings: Sequence[str], terms: Sequence[Term]
 ) -> tuple[Entry, ...]:
-    """Return the entries of a document, each key once with its first kind.
+    """Return the entries of a document, each key once, with its first kind and of that the
+    longest explanation.
 
-    `stem` is the file's name without its ending; `terms` are lines that introduce a definition.
+    `stem` is the file's name without its ending.
     """
-    found: dict[str, Kind] = {}
-    given: Iterable[tuple[Iterable[str], Kind]] = (
-        ([*_called(title), stem], "title"),
-        (chain.from_iterable(map(_called, headings)), "heading"),
-        (chain.from_iterable(map(_defined, terms)), "term"),
-        (chain.from_iterable(map(_last_parts, terms)), "part"),
+    found: dict[str, Entry] = {}
+    given: Iterable[tuple[Iterable[str], Kind, int]] = (
+        ([*_called(title), stem], "title", 0),
+        (chain.from_iterable(map(_called, headings)), "heading", 0),
+        *((_defined(term.line), "term", term.words) for term in terms),
+        *((_last_parts(term.line), "part", term.words) for term in terms),
     )
-    for texts, kind in given:
-        for text in texts:
-            found.setdefault(_key(written_words(text)), kind)
-    return tuple(Entry(key, kind) for key, kind in found.items() if key)
+    for texts, kind, words in given:
+        for key in filter(None, map(_key, map(written_words, texts))):
+            known = found.setdefault(key, Entry(key, kind, words))
+            if known.kind == kind and known.words < words:
+                found[key] = Entry(key, kind, words)
+    return tuple(found.values())
 
 
 def asked_keys(query: str) -> list[Asked]:
@@ -121,17 +131,17 @@ def matched_keys(asked: Sequence[Asked], known: Collection[str]) -> list[Asked]:
 
 def entry_scores(
     asked: Sequence[Asked],
-    found: Mapping[str, Mapping[int, Kind]],
+    found: Mapping[str, Mapping[int, Entry]],
     weights: Mapping[Kind, float],
     identifier_weight: float,
 ) -> dict[int, float]:
     """Return what the matched keys add to each document; a key of many documents adds little.
 
-    `found` has the documents of each key, with the kind of the entry. An identifier counts
+    `found` has the documents of each key, with their entry. An identifier counts
     wherever a query has it, and so does a name that is all that a query says; words count the
     more, the more of the query they are: a page called "Tables" is not what every question about
     tables is about. Pages that mention a name among their terms take nothing from the page that
-    is called so.
+    is called so. Of several that explain a term, those that say less of it than another count less.
     """
     scores: dict[int, float] = defaultdict(float)
     for each in matched_keys(asked, found.keys()):
@@ -139,11 +149,18 @@ def entry_scores(
         is_all = each.is_identifier or each.share == 1.0
         worth = identifier_weight if is_all else each.share**2
         worth *= 1.0 if each.whole else weights["part"]
-        titled = sum(kind == "title" for kind in documents.values())
-        for document_id, kind in documents.items():
-            rivals = titled if kind == "title" else len(documents)
-            scores[document_id] += worth * _weight(kind, weights) / rivals**0.5
+        titled = sum(entry.kind == "title" for entry in documents.values())
+        fullest = max(entry.words for entry in documents.values())
+        for document_id, entry in documents.items():
+            rivals = titled if entry.kind == "title" else len(documents)
+            told = _told(entry.words) / _told(fullest) if entry.words else 1.0
+            scores[document_id] += worth * told * _weight(entry.kind, weights) / rivals**0.5
     return scores
+
+
+def _told(words: int) -> float:
+    """Return how much an explanation says, in which the first words count most."""
+    return words / (words + HALF_TOLD)
 
 
 def _weight(kind: Kind, weights: Mapping[Kind, float]) -> float:

@@ -20,7 +20,7 @@ from research.documents.parse_document import read_lexed_document
 from research.fulltext.tsvectors import TsVectors
 
 # Raised whenever tables, tokens or fields change: an older index is then built anew.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 SCHEMA = "plumbline_documents"
 # Any number that no one else uses for a lock in this database.
 _WRITER_LOCK = 0x706C756D_64
@@ -102,6 +102,7 @@ CREATE TABLE entries (
     key text COLLATE "C" NOT NULL,
     document_id bigint NOT NULL REFERENCES documents ON DELETE CASCADE,
     kind text NOT NULL,
+    words integer NOT NULL,
     PRIMARY KEY (key, document_id)
 );
 CREATE INDEX ON entries (document_id);

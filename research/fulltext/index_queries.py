@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, cast
 
 from research.engine.ports import SourceKind
 from research.engine.text.tokens import split_clauses
-from research.fulltext.entries import Asked, Kind, asked_keys, entry_scores
+from research.fulltext.entries import Asked, Entry, asked_keys, entry_scores
 from research.fulltext.index_store import Connection, FullText
 from research.fulltext.query_terms import QueryTerms, named_sides, query_terms
-from research.fulltext.ranking import Ranked, Weights, rank_documents, with_clauses, with_sides
+from research.fulltext.ranking import (
+    Ranked,
+    Weights,
+    by_wording,
+    parts_last,
+    rank_documents,
+    with_clauses,
+    with_sides,
+)
+from research.fulltext.wording import Wording
 
 MAX_CHARACTERS = 400
 CLAUSE_DOCUMENTS = 30
@@ -27,7 +38,7 @@ _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
 _MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*]\s+|```\w*)", re.MULTILINE)
 # The plus keeps SQLite from going through all documents of the collections.
 _ENTRIES = """
-SELECT e.key, e.document_id, e.kind FROM entries e JOIN documents d ON d.id = e.document_id
+SELECT e.key, e.document_id, e.kind, e.words FROM entries e JOIN documents d ON d.id = e.document_id
 WHERE e.key IN ({keys}) AND +d.collection_id IN (SELECT id FROM collections WHERE name IN ({names}))
 """
 
@@ -100,7 +111,30 @@ def _ranked(
         return []
     named = _named(connection, asked_keys(query), collections, weights)
     matches = full_text.matches(connection, terms, collections, weights)
-    return rank_documents(connection, matches, named, limit, weights)
+    best = rank_documents(connection, matches, named, weights)
+    wording = Wording.of(query, _rarity(connection, matches.counts))
+    worded = by_wording(best, wording, partial(_passage_texts, connection))
+    return parts_last(worded)[:limit]
+
+
+def _rarity(connection: Connection, counts: Mapping[str, int]) -> dict[str, float]:
+    """Return the rarity of terms from how many documents have each."""
+    row = connection.execute("SELECT count(*) AS total FROM documents").fetchone()
+    return {term: math.log(1 + row["total"] / (1 + count)) for term, count in counts.items()}
+
+
+def _passage_texts(connection: Connection, found: Ranked) -> list[str]:
+    """Return the texts of a document's best passages, best first."""
+    if not found.passages:
+        return []
+    rows = connection.execute(
+        "SELECT p.id, p.starts, p.ends, t.text FROM passages p"
+        " JOIN documents d ON d.id = p.document_id JOIN texts t ON t.id = d.text_id"
+        f" WHERE p.id IN ({_marks(found.passages)})",
+        found.passages,
+    )
+    texts = {row["id"]: row["text"][row["starts"] : row["ends"]] for row in rows}
+    return [texts[each] for each in found.passages]
 
 
 def _named(
@@ -111,9 +145,9 @@ def _named(
     rows = connection.execute(
         _ENTRIES.format(keys=_marks(keys), names=_marks(collections)), (*keys, *collections)
     )
-    found: dict[str, dict[int, Kind]] = defaultdict(dict)
+    found: dict[str, dict[int, Entry]] = defaultdict(dict)
     for row in rows:
-        found[row["key"]][row["document_id"]] = row["kind"]
+        found[row["key"]][row["document_id"]] = Entry(row["key"], row["kind"], row["words"])
     return entry_scores(asked, found, weights.entries, weights.identifier_entry)
 
 
@@ -157,10 +191,10 @@ def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
 
 
 def _passage_text(connection: Connection, found: Ranked, text: str) -> str:
-    if found.passage_id is None:
+    if not found.passages:
         return text[:2000]
     passage = connection.execute(
-        "SELECT starts, ends FROM passages WHERE id = ?", (found.passage_id,)
+        "SELECT starts, ends FROM passages WHERE id = ?", found.passages[:1]
     ).fetchone()
     return text[passage["starts"] : passage["ends"]]
 

@@ -146,8 +146,8 @@ def _replace(
         full_text.add(connection, collection.id, document_id, file.path, document)
         for entry in named_entries(file.path, document):
             connection.execute(
-                "INSERT INTO entries (key, document_id, kind) VALUES (?, ?, ?)",
-                (entry.key, document_id, entry.kind),
+                "INSERT INTO entries (key, document_id, kind, words) VALUES (?, ?, ?, ?)",
+                (entry.key, document_id, entry.kind, entry.words),
             )
 
 

@@ -168,6 +168,7 @@ class Fts5:
             passages=passages,
             titles=found(_TITLES, documents, w.name_in_titles, in_pages, *documents),
             leads=found(_LEADS, documents, in_pages, *documents),
+            counts=counts,
         )
 
 
@@ -187,7 +188,7 @@ def _quote_phrase(phrase: str) -> str:
 
 
 # Raised whenever tables, tokens or fields change: an older file is then built anew.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _WAL_TRIES = 100
 
 _TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
@@ -249,6 +250,7 @@ CREATE TABLE entries (
     key TEXT NOT NULL,
     document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     kind TEXT NOT NULL,
+    words INTEGER NOT NULL,
     PRIMARY KEY (key, document_id)
 ) WITHOUT ROWID;
 CREATE INDEX entries_by_document ON entries (document_id);

@@ -47,16 +47,26 @@ class _Block:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A line that introduces an explanation, marked in the text as a heading of the sixth level,
+    and the number of words that explain it, up to the next heading or term.
+    """
+
+    line: str
+    words: int
+
+
+@dataclass(frozen=True)
 class Outline:
     """The structure of a page.
 
-    `terms` are the lines that introduce an explanation, marked in the text as headings of the sixth
-    level; those of an index or a table of contents explain nothing. `prose_share` is the share of
-    words in lines long enough for a sentence: near 0 for an index or a table of contents.
+    `terms` are what a page explains; an index or a table of contents explains nothing.
+    `prose_share` is the share of words in lines long enough for a sentence: near 0 for an index or
+    a table of contents.
     """
 
     headings: tuple[str, ...]
-    terms: tuple[str, ...]
+    terms: tuple[Term, ...]
     passages: tuple[Passage, ...]
     prose_share: float
 
@@ -151,18 +161,22 @@ def _make_passage(path: Sequence[_Block], gathered: Sequence[_Block]) -> Iterato
         yield Passage(heading, gathered[0].start, gathered[-1].end)
 
 
-def _explained_terms(text: str) -> Iterator[str]:
+def _explained_terms(text: str) -> Iterator[Term]:
     """Yield the terms that a sentence follows before the next heading; several may share it."""
     waiting: list[str] = []
-    is_open = False
-    for line in text.split("\n"):
-        if line.startswith("#"):
-            term = _TERM.match(line)
-            waiting = [*(waiting if is_open else ()), term[1].strip()] if term else []
-            is_open = True
-        elif is_open and _SENTENCE_END.search(line):
-            yield from waiting
-            is_open = False
+    words, has_sentence = 0, False
+    for line in (*text.split("\n"), "#"):
+        if not line.startswith("#"):
+            words += len(line.split())
+            has_sentence = has_sentence or bool(_SENTENCE_END.search(line))
+            continue
+        if has_sentence:
+            yield from (Term(term, words) for term in waiting)
+        term = _TERM.match(line)
+        if not term or has_sentence or not waiting:
+            waiting, words = [], 0
+        waiting += [term[1].strip()] if term else []
+        has_sentence = False
 
 
 def _prose_share(text: str) -> float:

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, zip_longest
 from typing import Any
 
 from research.fulltext.entries import Kind
+from research.fulltext.wording import Wording
 
 KEPT_BEFORE_SIDES, KEPT_BEFORE_CLAUSES = 3, 2
 OF_EACH_CLAUSE = 3
+BEST_PASSAGES = 3
+WORDED = 10
+"""Documents whose passages are compared with the wording of a query."""
 MOST_PARTS = 3
 """Parts of one file that are given before what other files have."""
 
@@ -72,22 +76,26 @@ class Match:
 @dataclass(frozen=True)
 class Matches:
     """Matches in a database: the best pages and passages, each list best first, and the titles and
-    leads of all their documents.
+    leads of all their documents. `counts` is how many pages have each term.
     """
 
     pages: Sequence[Match]
     passages: Sequence[Match]
     titles: Sequence[Match]
     leads: Sequence[Match]
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its score and its best passage, if one was found."""
+    """A document with its score, the file that it is a part of, and its best passages, best first,
+    as far as some were found.
+    """
 
     document_id: int
     score: float
-    passage_id: int | None
+    file: tuple[int, str]
+    passages: tuple[int, ...] = ()
 
 
 Scores = dict[int, float]
@@ -105,9 +113,9 @@ def rarest_phrases(counts: Mapping[str, int], limit: int) -> list[str]:
 
 
 def rank_documents(
-    connection: Any, found: Matches, named: Mapping[int, float], limit: int, weights: Weights
+    connection: Any, found: Matches, named: Mapping[int, float], weights: Weights
 ) -> list[Ranked]:
-    """Return the best documents, best first, ties by URL.
+    """Return the documents, best first, ties by URL.
 
     `named` are the scores of documents with a title, heading or term that the query contains whole.
     Of documents with the same text only the first by URL is returned.
@@ -120,16 +128,43 @@ def rank_documents(
     ):
         for match in matches:
             sums[match.document_id] += share * match.score
-    best: dict[int, int | None] = {}
+    best: dict[int, tuple[int, ...]] = {}
     for document_id, passages in _by_document(found.passages).items():
-        best[document_id] = passages[0].passage_id
+        passages = passages[:BEST_PASSAGES]
+        best[document_id] = tuple(each.passage_id for each in passages if each.passage_id)
         scores = [passage.score for passage in passages]
-        together = scores[0] + weights.more_passages * sum(scores[1:3])
+        together = scores[0] + weights.more_passages * sum(scores[1:])
         sums[document_id] += weights.passage_share * together
     return [
-        Ranked(document_id, score, best.get(document_id))
-        for document_id, score in _settled(connection, sums, weights)[:limit]
+        replace(settled, passages=best.get(settled.document_id, ()))
+        for settled in _settled(connection, sums, weights)
     ]
+
+
+def by_wording(
+    best: Sequence[Ranked], wording: Wording, texts_of: Callable[[Ranked], Iterable[str]]
+) -> list[Ranked]:
+    """Rank the first `WORDED` documents anew by what their passages have of the wording, too.
+
+    `texts_of` returns the texts of a document's best passages.
+    """
+    compared = [
+        replace(found, score=found.score + wording.worth(texts_of(found)))
+        for found in best[:WORDED]
+    ]
+    compared.sort(key=lambda found: -found.score)
+    return [*compared, *best[WORDED:]]
+
+
+def parts_last(best: Iterable[Ranked]) -> list[Ranked]:
+    """Let parts of one file that go beyond `MOST_PARTS` follow all others."""
+    parts: Counter[tuple[int, str]] = Counter()
+    kept: list[Ranked] = []
+    more: list[Ranked] = []
+    for found in best:
+        parts[found.file] += 1
+        (kept if parts[found.file] <= MOST_PARTS else more).append(found)
+    return kept + more
 
 
 def with_sides(best: Sequence[Ranked], for_sides: Sequence[Ranked]) -> list[Ranked]:
@@ -182,9 +217,9 @@ def _by_document(passages: Sequence[Match]) -> dict[int, list[Match]]:
     return gathered
 
 
-def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int, float]]:
-    """Return the sums, lowered for pages without prose, best first, without copies of the same
-    text. Parts of one file that go beyond `MOST_PARTS` follow all others.
+def _settled(connection: Any, sums: Scores, weights: Weights) -> list[Ranked]:
+    """Return the documents by their sums, lowered for pages without prose, best first, without
+    copies of the same text.
     """
     if not sums:
         return []
@@ -196,17 +231,11 @@ def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int,
     )
     scored = [(sums[row["id"]] * _prior(row["prose"], weights), row) for row in known]
     scored.sort(key=lambda pair: (-pair[0], pair[1]["url"]))
-    firsts: dict[int, tuple[float, Any]] = {}
+    firsts: dict[int, Ranked] = {}
     for score, row in scored:
-        firsts.setdefault(row["text_id"], (score, row))
-    parts: Counter[tuple[int, str]] = Counter()
-    kept: list[tuple[int, float]] = []
-    more: list[tuple[int, float]] = []
-    for score, row in firsts.values():
         file = row["collection_id"], row["path"]
-        parts[file] += 1
-        (kept if parts[file] <= MOST_PARTS else more).append((row["id"], score))
-    return kept + more
+        firsts.setdefault(row["text_id"], Ranked(row["id"], score, file))
+    return list(firsts.values())
 
 
 def _prior(prose_share: float, weights: Weights) -> float:

@@ -155,6 +155,7 @@ class TsVectors:
             passages=best_passages,
             titles=_best_rows(connection, titles, ids, in_pages, len(documents), documents),
             leads=_best_rows(connection, leads, ids, in_pages, len(documents), documents),
+            counts=counts,
         )
 
 

@@ -364,6 +364,33 @@ async def test_each_of_two_questions_has_its_page_among_the_first_five(
     assert found[0].startswith("file:///notes/lamp") and "file:///notes/tests.md" in found[:4]
 
 
+async def test_the_page_that_says_it_in_other_words_or_together_comes_first(
+    index: DocumentIndex, tmp_path: Path
+):
+    rest = "Nobody knows. " * 9
+    pages = {
+        "apart.md": f"# Notes\n\nThe harbour lamp is old. {rest}A keeper of bees left.",
+        "together.md": f"# Notes\n\nThe lamp keeper is old. {rest}A harbour of bees fell.",
+        "ended.md": f"# Trips\n\nA journey to the isle may be aborted. {rest}",
+        "blue.md": f"# Trips\n\nA journey to the isle may be blue. {rest}",
+    }
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    assert (await urls(index, "Who is the lamp keeper?"))[0] == "file:///notes/together.md"
+    found = await urls(index, "How is a journey to the isle terminated?")
+    assert found[0] == "file:///notes/ended.md"
+
+
+async def test_of_pages_that_explain_a_name_the_fullest_comes_first(
+    index: DocumentIndex, tmp_path: Path
+):
+    brief = "###### --show-lamps\n\nShow lamps.\n\n"
+    full = "###### --show-lamps\n\n" + "It lists them, each with its colour and its place. " * 9
+    more = "## Order\n\n" + "Say --show-lamps after all other options that the program has. " * 3
+    pages = {"all.md": f"# Lamps\n\n{brief}{more}\n", "signals.md": f"# Signals\n\n{full}\n"}
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    assert (await urls(index, "--show-lamps"))[0] == "file:///notes/signals.md"
+
+
 async def test_a_page_called_by_the_whole_query_comes_before_pages_that_mention_it(
     index: DocumentIndex, tmp_path: Path
 ):
