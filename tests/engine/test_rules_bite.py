@@ -24,7 +24,8 @@ from research.engine.evidence.claims import clauses, computed, names, proof, wor
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, ranked_sentences
-from research.engine.report import draft, markdown, report, speculative_draft
+from research.engine.report import draft, report, speculative_draft
+from research.engine.report.rendering import closing
 from research.engine.rounds import findings, research_round
 from research.engine.text import amounts, numerals, quantities, similarity
 from research.engine.untrusted import prompt_injection
@@ -258,7 +259,7 @@ TABLE = (
              (test_report.test_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
     Mutation("D14", report, "or aspect_id not in sections", "",
              (test_report.test_every_answered_sub_question_has_a_section,)),
-    Mutation("D14", markdown, "and a.id not in shown", "",
+    Mutation("D14", closing, "and a.id not in shown", "",
              (test_report.test_a_sub_question_stands_in_one_place_only,)),
     Mutation("F2", draft, "if is_refused else \"\"", "if False else \"\"",
              (test_report.test_what_the_repair_does_not_mend_is_cut_and_the_share_shown,)),

@@ -132,9 +132,9 @@ def test_the_table_cites_both_values_and_stands_before_the_sections() -> None:
     ledger, draft = known(FEE, LENGTH, VOTES), draft_of(FEE, LENGTH, VOTES)
     shown = render_report(ledger, draft, "", 0, 0, LISTED).markdown
     assert (
-        "| Average length of a jury trial | 9 days [3] | 6 days [4] | March 2014 → June 2025 |"
+        "| Average length of a jury trial | 9 days (March 2014) [3] | 6 days [4] | June 2025 |"
     ) in shown
-    heading = "| How much does the fund hold? | Only a unanimous jury convicts ["
+    heading = "| How much does the fund hold? | Only a unanimous jury convicts (March 2014) ["
     assert heading in shown, "what nothing names stands under its sub-question"
     assert shown.index("## What has changed") < shown.index("## How much")
     assert "What has changed" not in render_report(ledger, draft, "", 0, 0).markdown

@@ -291,3 +291,22 @@ def test_what_a_page_says_twice_is_told_with_the_first() -> None:
         again = replace(record_of("E3", "It was autumn when it fell.", site), contradicts=("E1",))
         known = ledger_of(said, told, again)
         assert untold_rivals(draft, known) == rivals
+
+
+def test_that_there_is_a_dispute_is_said_before_its_box_and_nothing_is_doubted_twice() -> None:
+    """The lead rests on both sides; the last statement repeats one of them."""
+    said = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2",))
+    told = replace(record_of("E2", "It fell in autumn.", "b.example"), contradicts=("E1",))
+    known = ledger_of(said, told)
+    statements = (
+        Statement("When it fell is disputed.", ("E1", "E2")),
+        Statement("One says in spring.", ("E1",)),
+        Statement("Another says in autumn.", ("E2",)),
+    )
+    draft = Draft((), (Section("A1", statements),))
+    layout = Layout(is_led=True, is_inline=True, form=Form.CARRIED)
+    shown = render_report(known, draft, "", 0, 0, layout).markdown
+    lead, _, box = shown.partition("> **⚠ Sources disagree:**")
+    assert "When it fell is disputed." in lead and "When it fell" not in box
+    assert "One says in spring (" in box and "Another says in autumn (" in box
+    assert "otherwise" not in shown

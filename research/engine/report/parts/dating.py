@@ -204,10 +204,15 @@ def tells_in_order(record: Evidence, old: Evidence, new: Evidence) -> bool:
 
 def stated_date(record: Evidence) -> str:
     """Return the latest date that a claim itself states; "" if it states none."""
-    stated = [found.date for found in find_dates(record.claim) if found.date[0] is not None]
+    return latest_date(record.claim)
+
+
+def latest_date(text: str) -> str:
+    """Return the latest date in a text, as far as it is given; "" without any."""
+    stated = [found.date for found in find_dates(text) if found.date[0] is not None]
     stated += [
         (int(found[1]), None, None)
-        for found in _FOR_A_YEAR.finditer(record.claim)
+        for found in _FOR_A_YEAR.finditer(text)
         if not unit_of((found[2] or "").lower())
     ]
     if not stated:
@@ -249,7 +254,8 @@ def age_mark(
     if stale.by_first:  # "one learns", "each other one"
         has_figure = has_figure and bool(amounts_of(said.body) - {"1"})
     if has_figure and stale.by_first and not told:
-        date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
+        seen = filter(None, (first_seen(each, ledger) for each in records))
+        date = (max if is_told_by_kind else min)(seen, default=date)
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):

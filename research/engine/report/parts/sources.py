@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import QuoteSource, Source
@@ -30,9 +32,16 @@ def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
 
 
-def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bool = True) -> str:
+def doubt_mark(
+    statement: Statement,
+    ledger: Ledger,
+    words: Labels,
+    is_dated: bool = True,
+    told: Set[str] = frozenset(),
+) -> str:
     """Return a mark for a statement that another source contradicts, if `is_dated` with the date of
-    that one where it is the newer; "" where nothing does, and where the statement gives both sides.
+    that one where it is the newer; "" where nothing does, where the statement gives both sides, and
+    where all that contradict it are `told` beside it.
     """
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
@@ -42,7 +51,7 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bo
         for i in record.contradicts
         if i in records and i not in statement.evidence
     ]
-    if statement.quoted or not rivals:
+    if statement.quoted or told >= {record.id for record in rivals}:
         return ""
     own, other = max(map(newest_date, cited)), max(map(newest_date, rivals))
     is_newer = is_dated and own and other > own

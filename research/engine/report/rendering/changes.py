@@ -19,6 +19,7 @@ from research.engine.report.parts.dating import (
     earlier_amounts,
     first_date,
     is_alike,
+    latest_date,
 )
 from research.engine.report.parts.earlier_values import value_beside, with_unit
 from research.engine.report.parts.timeline import timeline_of
@@ -105,10 +106,12 @@ def render_changes(
     """
     rows = [["", words["before"], words["now"], words["as_of"]]]
     for each in changes:
-        values = zip((each.before, each.now), each.evidence, strict=True)
-        before, now = (f"{escape_sentence(value)} {marks(ids)}" for value, ids in values)
-        dates = " → ".join(words.date(day[:MONTH]) for day in each.dates if day)
-        rows.append([escape_sentence(each.what) or name_of(each.said), before, now, dates])
+        was, since = (words.date(day[:MONTH]) for day in each.dates)
+        is_dated = not was or latest_date(each.before)
+        before = escape_sentence(each.before) + ("" if is_dated else f" ({was})")
+        values = zip((before, escape_sentence(each.now)), each.evidence, strict=True)
+        cells = [f"{value} {marks(ids)}" for value, ids in values]
+        rows.append([escape_sentence(each.what) or name_of(each.said), *cells, since])
     return f"## {words['changes']}\n\n{render_table(rows)}" if len(rows) > 1 else ""
 
 
@@ -125,9 +128,18 @@ def _by_value(said: Statement, ledger: Ledger) -> Change | None:
         was, now = value_beside(old.claim, current), value_beside(current, old.claim)
         if was and now:
             what = _name_of(said, old, ledger) or _clause_with(now, said.body)
-            dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
+            dates, evidence = _dates(said, old, new), ((old.id,), said.evidence)
             return Change(said, what, was, now, dates, evidence, is_told, old)
     return None
+
+
+def _dates(said: Statement, old: Evidence, new: Evidence) -> tuple[str, str]:
+    """Return of when the earlier value is, unless it is told later than that of the newer one, and
+    the date that the statement gives, otherwise that of the newer claim.
+    """
+    now = latest_date(said.body) or date_of_statement(new)
+    was = first_date(old)
+    return (was if was < now else ""), now
 
 
 def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
@@ -148,7 +160,7 @@ def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
         is_short = max(said.words, words_in(old.claim)) <= LONGEST_CLAIM
         is_of_earlier_year = first_date(old)[:YEAR] < date_of_statement(new)[:YEAR]
         if is_short and is_of_earlier_year and old.id not in said.evidence:
-            dates, evidence = (first_date(old), date_of_statement(new)), ((old.id,), said.evidence)
+            dates, evidence = _dates(said, old, new), ((old.id,), said.evidence)
             was, now = (text.rstrip(" .。") for text in (old.claim, said.body))
             return Change(said, "", was, now, dates, evidence, False, old)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -48,6 +48,8 @@ class Markers:
     """Records that contradict a statement and are told beside it alone."""
     holders: Mapping[Statement, str] = field(default_factory=dict)
     """Who holds the views that stand in a box, by their statements."""
+    boxed: Set[str] = frozenset()
+    """Records whose disagreement is told in a box of the section that is being rendered."""
 
     @cached_property
     def words(self) -> Labels:

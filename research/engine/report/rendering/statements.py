@@ -72,6 +72,24 @@ def _is_disputed(group: Sequence[Statement], marks: Markers) -> bool:
     return len(group) > 1 or group[0] in marks.untold
 
 
+def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Sequence[Statement]]:
+    """Yield the statements of a dispute, before them those that only say that there is one: they
+    rest on both sides.
+    """
+    records = ledger.book.records
+
+    def is_lead(said: Statement) -> bool:
+        rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
+        return not rivals.isdisjoint(said.evidence)
+
+    sides = [said for said in group if not is_lead(said)]
+    if len(sides) < 2 or len(sides) == len(group):
+        yield group
+        return
+    yield from ([said] for said in group if said not in sides)
+    yield sides
+
+
 def render_disputed(
     statements: Sequence[Statement], marks: Markers, asked: Set[str], most: int, named: bool
 ) -> str:
@@ -84,7 +102,11 @@ def render_disputed(
     def kind(group: Sequence[Statement]) -> str:
         return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
 
-    groups = rival_groups(statements, marks.ledger)
+    groups: list[Sequence[Statement]] = [*rival_groups(statements, marks.ledger)]
+    if marks.ledger.began >= Form.CARRIED:
+        groups = [part for group in groups for part in _with_lead_apart(group, marks.ledger)]
+        boxes = (group for group in groups if kind(group) == "box")
+        marks.boxed = {i for group in boxes for said in group for i in said.evidence}
     for name, part in groupby(groups, key=kind):
         if name == "box":
             for group in part:
@@ -118,7 +140,8 @@ def group_statements(
         return marks.holders.get(said, "") if boxed else ""
 
     def doubt(said: Statement) -> str:
-        return "" if boxed else doubt_mark(said, ledger, words, not marks.layout.is_dense)
+        is_dated = not marks.layout.is_dense
+        return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
 
     return group_quotes(
         (
