@@ -303,7 +303,9 @@ def is_foreign(text: str, surroundings: str, asked: str) -> bool:
 
 def _orders_in_parts(found: Sequence[Sentence], asked: str) -> Iterator[int]:
     """Orders whose parts are list items, cells or short lines."""
-    for at in range(len(found) - 1):
+    for at, first in enumerate(found[:-1]):
+        if not _may_be_part(first) or first.text[-1:] in ENDS:
+            continue
         for size in range(JOINED_ITEMS, 1, -1):
             parts = found[at : at + size]
             if len(parts) == size and _is_order_together(parts, asked):
