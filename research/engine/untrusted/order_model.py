@@ -105,8 +105,9 @@ class OrderModel:
     weights: tuple[float, ...]
 
     def score(self, features: Iterable[tuple[Collection[int], float]]) -> float:
+        weights = self.weights
         return self.bias + sum(
-            value * sum(map(self.weights.__getitem__, buckets)) for buckets, value in features
+            value * sum([weights[each] for each in buckets]) for buckets, value in features
         )
 
 

@@ -126,6 +126,12 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
+def orders_by_themselves(found: Sequence[Sentence]) -> frozenset[int]:
+    """Return the numbers of the sentences that are orders whatever the question is, each alone."""
+    return frozenset(each.number for each in found if is_order(each.text))
+
+
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
     """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
     say, or have signs of an order and are code or strangers on their page.

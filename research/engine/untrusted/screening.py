@@ -27,6 +27,7 @@ from research.engine.untrusted.prompt_injection import (
     is_order,
     modelled_orders,
     only_quoted,
+    orders_by_themselves,
     removed_orders,
 )
 
@@ -147,12 +148,15 @@ def _suspicious(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
 
 def take_pages_apart(pages: Sequence[Page], asked: str, form: Form) -> None:
     """Find the sentences of these pages, and the orders and the dictation among them, ahead of
-    their use: all is remembered, and of a megabyte it takes seconds.
+    their use: all is remembered, and of a megabyte it takes seconds. What the verifier will ask
+    takes little while the words of the sentences are known.
     """
     take_apart(page.text for page in pages)
     for page in pages:
+        found = split_sentences(page.text)
         is_suspicious(page, asked, form)
-        only_quoted(split_sentences(page.text), asked, form)
+        only_quoted(found, asked, form)
+        orders_by_themselves(found)
 
 
 def is_suspicious(page: Page, asked: str, form: Form) -> bool:
