@@ -142,9 +142,38 @@ def steering_scores(
     """Return how much each sentence reads as if it steered its reader, by its number: by its words,
     by those around it, and by how little it shares with the page and the question.
     """
-    model = order_model(EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL)
+    model = order_model(_model_of(form))
     scored = surrounded_features(found, asked, form)
     return MappingProxyType({each.number: model.score(features) for each, features in scored})
+
+
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
+def steering_sentences(
+    found: Sequence[Sentence], asked: str, form: Form, least: float
+) -> frozenset[int]:
+    """Return the numbers of the sentences with at least this score. What is around a sentence is
+    only put together where its words may make the difference.
+    """
+    path = _model_of(form)
+    model, numbers = order_model(path), set[int]()
+    for sentence, others, features in _own_features(found, asked, form):
+        score = model.score(features)
+        if score + REST * sum([_most_around(text, path) for text in others]) < least:
+            continue
+        if score + model.score([(_around(others), REST)]) - model.bias >= least:
+            numbers.add(sentence.number)
+    return frozenset(numbers)
+
+
+def _model_of(form: Form) -> Path:
+    return EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL
+
+
+@lru_cache(maxsize=4_000)
+def _most_around(text: str, path: Path) -> float:
+    """Return the most that a text's features may add to the sum of those around a sentence."""
+    weights = order_model(path).weights
+    return sum([max(0.0, weights[each]) for each in _buckets(text, len(PLACES))])
 
 
 def surrounded_features(
@@ -153,26 +182,37 @@ def surrounded_features(
     """Yield each sentence with the buckets of its features, of those around it, of its surroundings
     and of what it embeds, and the value that they have there.
     """
+    for sentence, others, features in _own_features(found, asked, form):
+        yield sentence, [*features, (_around(others), REST)]
+
+
+def _around(others: Iterable[str]) -> Collection[int]:
+    """Return the buckets of the features of the other sentences around one, each once."""
+    return set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
+
+
+def _own_features(
+    found: Sequence[Sentence], asked: str, form: Form
+) -> Iterator[tuple[Sentence, Sequence[str], list[tuple[Collection[int], float]]]]:
+    """Yield each sentence with the other ones around, and the rest of `surrounded_features`."""
     known = _Known.of(found, asked)
     told = _kinds_told(found) if form >= Form.EMBEDDED else {}
     quoted = frozenset(within_quotations(found))
     for group in _groups(found):
         for at, sentence in enumerate(group):
             near = group[max(0, at - REACH) : at + REACH + 1]
-            others = (other.text for other in near if other is not sentence)
-            rest = set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
+            others = [other.text for other in near if other is not sentence]
             before = group[at - 1].text if at else ""
             after = group[at + 1].text if at + 1 < len(group) else ""
             around = _hashed(_surroundings(sentence, known), len(PLACES) + 1)
-            features = [*buckets_of(sentence.text, before, after)]
-            features += [(rest, REST), (around, SURROUNDINGS)]
+            features = [*buckets_of(sentence.text, before, after), (around, SURROUNDINGS)]
             if form >= Form.EMBEDDED:
                 is_quoted = sentence.number in quoted
                 standing = known.standing(sentence) if known.is_enough else None
                 features.append((_telling(told[sentence.block], is_quoted, standing), EMBEDDED))
                 embedded = dict.fromkeys(_embedded(sentence, known))
                 features.append((_hashed(map(str.encode, embedded), _EMBEDDED_SEED), EMBEDDED))
-            yield sentence, features
+            yield sentence, others, features
 
 
 def _hashed(features: Iterable[bytes], seed: int) -> tuple[int, ...]:

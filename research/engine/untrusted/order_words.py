@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from research.engine.text.folding import folded
 from research.engine.text.language import function_words
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import split_tokens, term_set
 
 _DATA = Path(__file__).parent / "data"
 _UNSPACED = frozenset({"ar", "zh", "ja"})
@@ -54,6 +54,16 @@ def content_terms(text: str) -> frozenset[str]:
     if plain.isascii():
         return terms
     return frozenset(term for term in terms if not _SHORT.fullmatch(term))
+
+
+def evident_terms(label: str, text: str) -> frozenset[str]:
+    """Return content terms of a label of which a look at a text, which may be a whole page, shows
+    that it has them, too: those of plain words that it has between spaces.
+    """
+    plain = text.casefold()
+    words = (word for word in split_tokens(folded(label)) if word.isascii() and word.isalpha())
+    found = (word for word in words if len(word) > 1 and f" {word} " in plain)
+    return content_terms(" ".join(found))
 
 
 @cache

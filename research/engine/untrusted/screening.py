@@ -20,7 +20,7 @@ from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
 from research.engine.untrusted.embedded_parts import BRACKETS, without_foreign_end
-from research.engine.untrusted.order_words import content_terms
+from research.engine.untrusted.order_words import content_terms, evident_terms
 from research.engine.untrusted.prompt_injection import (
     find_orders,
     is_foreign,
@@ -94,8 +94,12 @@ def names_page(title: str, page: Page, asked: str) -> bool:
     named = sum(map(str.isalpha, terms))
     if named < LEAST_TITLE_TERMS or 2 * named < len(terms):
         return True  # however little of it the page says
-    said = _said_below(title, page.text)
-    unknown = {term for term in terms - content_terms(f"{asked} {said}") if term.isalpha()}
+    said = f"{asked} {_said_below(title, page.text)}"
+    return _are_known(terms, evident_terms(title, said)) or _are_known(terms, content_terms(said))
+
+
+def _are_known(terms: frozenset[str], known: frozenset[str]) -> bool:
+    unknown = {term for term in terms - known if term.isalpha()}
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
