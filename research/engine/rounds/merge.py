@@ -119,11 +119,13 @@ def _add_page(run: Run, page: Page, worth: float) -> None:
     run.ledger.put_page(page)
     run.late.pop(page.url, None)
     listed = run.ledger.sources[page.url]
-    found_as = listed.title if names_page(listed.title, page, run.question.text) else ""
+    title = page.title
+    if not title and names_page(listed.title, page, run.question.text):
+        title = listed.title
     run.ledger.put_source(
         replace(
             listed,
-            title=page.title or found_as,
+            title=title,
             domain=page.domain,
             kind=page.kind,
             published=page.published or listed.published,

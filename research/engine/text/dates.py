@@ -48,27 +48,27 @@ class FoundDate:
     date: Date
 
 
-@lru_cache(maxsize=2_000)
 def find_dates(text: str) -> tuple[FoundDate, ...]:
-    """Return the dates of a text in order, in one pass for each form."""
-    if not _DIGIT.search(text):
-        return ()
-    found: list[FoundDate] = []
-    for form in _FORMS:
-        for match in form.finditer(text):
-            found += [FoundDate(match.start(), match.end(), date) for date in _dates(match)]
-        text = form.sub(lambda match: " " * len(match.group()), text)
-    return tuple(sorted(found, key=lambda each: (each.start, each.date[2] or 0)))
+    """Return the dates of a text in order."""
+    return _read(text)[0] if _DIGIT.search(text) else ()
 
 
-@lru_cache(maxsize=2_000)
 def without_dates(text: str) -> str:
     """Return the text with a space for each character of a date."""
-    if not _DIGIT.search(text):
-        return text
+    return _read(text)[1] if _DIGIT.search(text) else text
+
+
+@lru_cache(maxsize=2_000)
+def _read(text: str) -> tuple[tuple[FoundDate, ...], str]:
+    """Return the dates of a text, and the text without them; in one pass for each form."""
+    found: list[FoundDate] = []
     for form in _FORMS:
-        text = form.sub(lambda match: " " * len(match.group()), text)
-    return text
+        matches = list(form.finditer(text))
+        for match in matches:
+            found += [FoundDate(match.start(), match.end(), date) for date in _dates(match)]
+        if matches:
+            text = form.sub(lambda match: " " * len(match.group()), text)
+    return tuple(sorted(found, key=lambda each: (each.start, each.date[2] or 0))), text
 
 
 def _dates(match: re.Match[str]) -> list[Date]:

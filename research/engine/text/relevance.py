@@ -40,7 +40,7 @@ def page_relevance(wanted: str, title: str, text: str) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    asked = weights.keys()
+    asked = frozenset(weights)
     in_title = asked & term_set(title)
     held = [asked & bag for bag in sentence_terms(text)]
     everywhere = _sum_weights(in_title.union(*held), weights)

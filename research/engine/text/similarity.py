@@ -129,10 +129,8 @@ class NearDuplicates:
 @lru_cache(REMEMBERED)
 def text_shingles(text: str) -> frozenset[int]:
     """Checksums of every run of `RUN` words among the first `LONGEST`, case folded."""
-    words = [match.group().lower() for match in islice(_WORD.finditer(text), LONGEST)]
-    return frozenset(
-        crc32(" ".join(words[at : at + RUN]).encode()) for at in range(len(words) - RUN + 1)
-    )
+    words = [match.group().lower().encode() for match in islice(_WORD.finditer(text), LONGEST)]
+    return frozenset([crc32(b" ".join(words[at : at + RUN])) for at in range(len(words) - RUN + 1)])
 
 
 def near_copies(one: str, other: str, copied_share: float = COPIED) -> bool:

@@ -59,6 +59,10 @@ _OF_PHONES = re.compile(
     r"|телефон|звон|набер|电话|拨打|致电|電話|هاتف|اتصل|رقم"
 )
 """A word for telephones in a folded text: what makes a local number of figures."""
+_OF_PAGES = re.compile(r"[:：]|%3a|www", re.IGNORECASE)
+_OF_HOSTS = re.compile(r"\.[^\W\d_]")
+_OF_NUMBERS = re.compile(r"\d(?:[ ()./-]{0,3}\d){8}")
+"""What every address of a page, every host and every telephone number has, and few sentences."""
 LOCAL_DIGITS, LOCAL_REACH = (7, 8), 40
 LEAST_DIGITS = 9
 _PATH = re.compile(r"[/?#]")
@@ -106,12 +110,16 @@ def addresses_in(text: str, *, is_wide: bool = False) -> tuple[Address, ...]:
 
 def _every(text: str) -> Iterator[Address]:
     if "." in text or ":" in text or "：" in text:
-        for kind, pattern in (("page", _PAGE), ("mail", _MAIL)):
-            yield from (_address(match, kind) for match in pattern.finditer(text))  # type: ignore[arg-type]
-        yield from (a for m in _HOST.finditer(text) if _is_host((a := _address(m, "host")).text))
+        if _OF_PAGES.search(text):
+            yield from (_address(match, "page") for match in _PAGE.finditer(text))
+        if "@" in text:
+            yield from (_address(match, "mail") for match in _MAIL.finditer(text))
+        if _OF_HOSTS.search(text):
+            hosts = (_address(match, "host") for match in _HOST.finditer(text))
+            yield from (each for each in hosts if _is_host(each.text))
     if "[" in text or "(" in text:
         yield from (_address(match, "host") for match in _SPELLED.finditer(text))
-    for match in _PHONE.finditer(text):
+    for match in _PHONE.finditer(text) if _OF_NUMBERS.search(text) else ():
         if sum(map(str.isdigit, match[0])) >= LEAST_DIGITS:
             yield _address(match, "phone")
 

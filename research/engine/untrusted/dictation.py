@@ -11,7 +11,7 @@ block whose later sentences hold it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -21,7 +21,7 @@ from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.order_forms import is_about_orders
-from research.engine.untrusted.order_words import dictation_words, telling_kinds
+from research.engine.untrusted.order_words import dictation_kinds, telling_kinds
 
 AROUND = 2
 """Kinds of words around dictated content from which a sentence dictates it."""
@@ -62,7 +62,7 @@ def _frames(text: str) -> Iterator[str]:
 
 
 def _is_frame(text: str) -> bool:
-    return any(len(kinds) >= AROUND for kinds in _kinds(folded(text)))
+    return any(len(kinds) >= AROUND for kinds in dictation_kinds(folded(text)))
 
 
 def without_dictated(label: str) -> str:
@@ -78,11 +78,6 @@ def without_dictated(label: str) -> str:
     return (kept[:opened] if opened > closed else kept).rstrip(_LEFT_OVER)
 
 
-def _kinds(plain: str) -> list[Set[str]]:
-    """Return the kinds of words in a folded text, of each language that has any."""
-    return [words.by_kind.keys() for words in dictation_words(plain).values()]
-
-
 def asks_for_wording(question: str, form: Form = NEWEST) -> bool:
     """Return whether a question is about rules, texts or orders, so that a page that dictates may
     answer it; since `Form.EMBEDDED` also if it is about what people say, answer or put on signs.
@@ -90,14 +85,14 @@ def asks_for_wording(question: str, form: Form = NEWEST) -> bool:
     told = set(telling_kinds(question)) if form >= Form.EMBEDDED else set()
     if "speech" in told and told & WITH_SPEECH:
         return True
-    found = _kinds(folded(question))
+    found = dictation_kinds(folded(question))
     is_on_texts = any({"norm", "text"} & kinds or len(kinds) >= AROUND for kinds in found)
     return is_on_texts or is_about_orders(question)
 
 
 def opens_dictation(text: str) -> bool:
     """Return whether a sentence says how texts are written, so that what follows may be theirs."""
-    found = _kinds(folded(_QUOTED.sub(" ", text)))
+    found = dictation_kinds(folded(_QUOTED.sub(" ", text)))
     return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
 
 

@@ -8,13 +8,13 @@ a cell's border, and a that-clause. What is left is its frame.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
 from research.engine.text.sentences import Sentence
-from research.engine.untrusted.order_words import content_terms
+from research.engine.untrusted.order_words import content_terms, evident_terms
 
 QUOTED = re.compile(
     r"“[^“”]{3,400}(?:”|$)|«[^«»]{3,400}(?:»|$)|„[^„“”]{3,400}(?:[“”]|$)|「[^「」]{2,400}(?:」|$)"
@@ -78,15 +78,21 @@ def without_foreign_end(label: str, around: str, asked: str) -> str:
     """
     patterns = (QUOTED, BRACKETS, *_MARKS.values())
     starts = {mark.start() for pattern in patterns for mark in pattern.finditer(label)}
-    if not starts:
+    said = f"{asked} {around}"
+    if not starts or _foreign_start(label, starts, evident_terms(label, said)) is None:
         return label
-    known = content_terms(f"{asked} {around}")
+    start = _foreign_start(label, starts, content_terms(said))
+    return label if start is None else label[:start].rstrip(_LEFT_OVER)
+
+
+def _foreign_start(label: str, starts: Iterable[int], known: frozenset[str]) -> int | None:
+    """Return where the first end of a label that is foreign to what is known starts."""
     for start in sorted(starts):
         terms = {term for term in content_terms(label[start:]) if term.isalpha()}
         unknown = terms - known
         if len(unknown) >= LEAST_FOREIGN and 2 * len(unknown) > len(terms):
-            return label[:start].rstrip(_LEFT_OVER)
-    return label
+            return start
+    return None
 
 
 def within_quotations(found: Sequence[Sentence]) -> Iterator[int]:

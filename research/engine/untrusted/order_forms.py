@@ -41,32 +41,67 @@ _MACHINES_MUST = (
     r"(?:(?:now|always|instead|only)\s+)?"
 )
 """A rule about machines rather than an order to them, unless it is on what they say of others."""
+_DROPPING = (
+    *("ignor", "disregard", "forget", "overrid", "bypass", "abandon", "discard"),
+    "stop following",
+)
 _FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"\b(?:note|notice|message|memo|instructions?|reminder|warning)\s+(?:to|for)\s+{_MACHINE}\b"
-        rf"[^.!?:]{{0,60}}[:!–—]",
-        rf"\b(?:attention|dear|hey|hello)\W\s*{_MACHINE}\b[^.!?:]{{0,60}}[:,!–—]",
-        rf"\b(?:if you are|you are(?: now)?|as)\s+{_MACHINE}\b[^.!?]{{0,60}}[,:].*"
-        rf"\b(?:you|your|please|must|{_SAY}|{_DROP})\b",
-        rf"^(?:(?:to|for)\s+)?{_MACHINE}\s*[:,]\s*"
-        rf"(?:please|you\b|do not|don't|always|never|{_SAY}|{_DROP})",
-        rf"{_OPENING}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b",
-        rf"{_MACHINES_MUST}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b(?!\s+the(?:y|ir)\b)",
-        rf"(?:{_OPENING}|{_MACHINES_MUST}){_DROP}\s+(?:[\w']+\s+){{0,3}}?"
-        rf"(?:previous|prior|above|earlier|preceding|all|any|your|other|these|those)\s+"
-        rf"(?:[\w']+\s+){{0,3}}?{_TOLD}\b",
-        rf"{_OPENING}(?:{_DROP}\s+(?:the|this)\s+{_ASKED}|(?:set|put|leave|lay)\s+(?:\w+\s+){{0,3}}{_ASKED}"
-        rf"\s+aside)\b",
-        r"\byour (?:report|summary|overview|briefing|digest|research)\s+"
-        r"(?:needs|lacks|must|should|has to|is to|will)\b",
-        r"\b(?:begin|start|open|head|end|finish|close)\s+(?:(?:the|your|every|each|any|all)\s+)"
-        r"(?:\w+\s+of\s+(?:the|your|any)\s+)?(?:report|summary|summaries|overview|briefing|digest)"
-        r"s?\s+with\b",
-        r"\b(?:are|is)\s+(?:expected|asked|required|obliged|requested)\s+to\s+"
-        r"(?:mention|state|say|report|write|add|point out)\s+that\b",
+    (words, re.compile(form, re.IGNORECASE))
+    for words, form in (
+        (
+            ("note", "notice", "message", "memo", "instruction", "reminder", "warning"),
+            r"\b(?:note|notice|message|memo|instructions?|reminder|warning)\s+(?:to|for)\s+"
+            rf"{_MACHINE}\b[^.!?:]{{0,60}}[:!–—]",
+        ),
+        (
+            ("attention", "dear", "hey", "hello"),
+            rf"\b(?:attention|dear|hey|hello)\W\s*{_MACHINE}\b[^.!?:]{{0,60}}[:,!–—]",
+        ),
+        (
+            ("you are", "as "),
+            rf"\b(?:if you are|you are(?: now)?|as)\s+{_MACHINE}\b[^.!?]{{0,60}}[,:].*"
+            rf"\b(?:you|your|please|must|{_SAY}|{_DROP})\b",
+        ),
+        (
+            (":", ","),
+            rf"^(?:(?:to|for)\s+)?{_MACHINE}\s*[:,]\s*"
+            rf"(?:please|you\b|do not|don't|always|never|{_SAY}|{_DROP})",
+        ),
+        ((" that",), rf"{_OPENING}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b"),
+        (
+            (" that",),
+            rf"{_MACHINES_MUST}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b(?!\s+the(?:y|ir)\b)",
+        ),
+        (
+            _DROPPING,
+            rf"(?:{_OPENING}|{_MACHINES_MUST}){_DROP}\s+(?:[\w']+\s+){{0,3}}?"
+            rf"(?:previous|prior|above|earlier|preceding|all|any|your|other|these|those)\s+"
+            rf"(?:[\w']+\s+){{0,3}}?{_TOLD}\b",
+        ),
+        (
+            (*_DROPPING, " aside"),
+            rf"{_OPENING}(?:{_DROP}\s+(?:the|this)\s+{_ASKED}"
+            rf"|(?:set|put|leave|lay)\s+(?:\w+\s+){{0,3}}{_ASKED}\s+aside)\b",
+        ),
+        (
+            ("your ",),
+            r"\byour (?:report|summary|overview|briefing|digest|research)\s+"
+            r"(?:needs|lacks|must|should|has to|is to|will)\b",
+        ),
+        (
+            (" with",),
+            r"\b(?:begin|start|open|head|end|finish|close)\s+(?:(?:the|your|every|each|any|all)\s+)"
+            r"(?:\w+\s+of\s+(?:the|your|any)\s+)?"
+            r"(?:report|summary|summaries|overview|briefing|digest)s?\s+with\b",
+        ),
+        (
+            (" that",),
+            r"\b(?:are|is)\s+(?:expected|asked|required|obliged|requested)\s+to\s+"
+            r"(?:mention|state|say|report|write|add|point out)\s+that\b",
+        ),
     )
-)  # fmt: skip
+)
+"""Each with words of which a text in this form has one, and most sentences none."""
 _TEMPLATE = re.compile(
     r"<\|[^|>\n]{1,40}\|>|\[/?(?:INST|SYS|SYSTEM|ASSISTANT|USER)\]|<</?SYS>>|<(?:start|end)_of_turn>"
     r"|(?:^|\n)[ \t]{0,8}#{2,6}[ \t]{0,3}(?:system|instruction|assistant|human|user)[ \t]{0,3}:"
@@ -132,10 +167,13 @@ def takes_form(text: str, asked: str) -> bool:
     """Return whether a text has a form that only orders have; ignored for questions about machines
     or their instructions.
     """
+    return not is_about_orders(asked) and (_has_form(text) or _hides_order(text, asked))
+
+
+@lru_cache(maxsize=8_000)
+def _has_form(text: str) -> bool:
     plain = folded(text)
-    if is_about_orders(asked):
-        return False
-    if _TEMPLATE.search(text) or _TURN.search(text) or any(f.search(plain) for f in _FORMS):
+    if _TEMPLATE.search(text) or _TURN.search(text) or _is_phrase(plain):
         return True
     held = order_words(plain)
     kinds = set().union(*(found.by_kind.keys() for found in held.values()))
@@ -143,9 +181,17 @@ def takes_form(text: str, asked: str) -> bool:
         return True
     if _spells_order(text):
         return True
-    if _CALL.match(plain.strip("`>*-•# ")) or (_YOU_ARE.search(plain) and kinds - {"must"}):
+    if _CALL.match(plain.strip("`>*-•# ")):
         return True
-    return _hides_order(text, plain, asked)
+    return bool(kinds - {"must"} and _YOU_ARE.search(plain))
+
+
+def _is_phrase(plain: str) -> bool:
+    """Return whether a folded text has a phrase of orders."""
+    dotted = plain.replace("ı", "i")  # which is the same to a pattern that ignores the case
+    return any(
+        any(map(dotted.__contains__, words)) and form.search(plain) for words, form in _FORMS
+    )
 
 
 def is_for_machines(text: str) -> bool:
@@ -162,11 +208,10 @@ def _spells_order(text: str) -> bool:
     return len(apart) > 1 or any(verb in run for run in glued for verb in _SPELLED)
 
 
-def _hides_order(text: str, plain: str, asked: str) -> bool:
-    hidden = decoded_texts(text)
-    told_to_decode = bool(_CODED.search(plain))
+def _hides_order(text: str, asked: str) -> bool:
     return any(
-        told_to_decode or addresses_in(found) or looks_like_order(found, asked) for found in hidden
+        _CODED.search(folded(text)) or addresses_in(found) or looks_like_order(found, asked)
+        for found in decoded_texts(text)
     )
 
 

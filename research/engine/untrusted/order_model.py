@@ -18,13 +18,13 @@ import re
 from base64 import b85decode
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import combinations, groupby, pairwise
+from itertools import chain, combinations, groupby, pairwise, repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from research.engine.journal.forms import NEWEST, Form
@@ -38,7 +38,7 @@ from research.engine.untrusted.order_forms import is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
 from research.engine.untrusted.order_words import (
     content_terms,
-    dictation_words,
+    dictation_kinds,
     order_words,
     telling_kinds,
 )
@@ -49,6 +49,8 @@ STEERING_MODEL = MODEL.with_name("steering_model.json")
 """Of runs that began before `Form.EMBEDDED`."""
 EMBEDDED_MODEL = MODEL.with_name("embedded_model.json")
 BUCKETS = 1 << 15
+_NUMBERS = tuple(range(BUCKETS))
+"""Each bucket's number once, for all texts that are remembered."""
 PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
 LIKELY_SCORE = -3.0
@@ -88,6 +90,7 @@ MOST_ASKED = 3
 LEAST_EMBEDDED = 2
 STEM = 5
 FIRST = 3
+_EMBEDDED_SEED = len(PLACES) + 2
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|\d+|[^\w\s]")
 _ENDS = frozenset(".!?。！？…;；")
 _MARKS = "“”«»„「」『』\"' "
@@ -101,9 +104,10 @@ class OrderModel:
     bias: float
     weights: tuple[float, ...]
 
-    def score(self, features: Iterable[tuple[Sequence[int], float]]) -> float:
+    def score(self, features: Iterable[tuple[Collection[int], float]]) -> float:
+        weights = self.weights
         return self.bias + sum(
-            value * sum(map(self.weights.__getitem__, buckets)) for buckets, value in features
+            value * sum([weights[each] for each in buckets]) for buckets, value in features
         )
 
 
@@ -138,44 +142,84 @@ def steering_scores(
     """Return how much each sentence reads as if it steered its reader, by its number: by its words,
     by those around it, and by how little it shares with the page and the question.
     """
-    model = order_model(EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL)
+    model = order_model(_model_of(form))
     scored = surrounded_features(found, asked, form)
     return MappingProxyType({each.number: model.score(features) for each, features in scored})
 
 
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
+def steering_sentences(
+    found: Sequence[Sentence], asked: str, form: Form, least: float
+) -> frozenset[int]:
+    """Return the numbers of the sentences with at least this score. What is around a sentence is
+    only put together where its words may make the difference.
+    """
+    path = _model_of(form)
+    model, numbers = order_model(path), set[int]()
+    for sentence, others, features in _own_features(found, asked, form):
+        score = model.score(features)
+        if score + REST * sum([_most_around(text, path) for text in others]) < least:
+            continue
+        if score + model.score([(_around(others), REST)]) - model.bias >= least:
+            numbers.add(sentence.number)
+    return frozenset(numbers)
+
+
+def _model_of(form: Form) -> Path:
+    return EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL
+
+
+@lru_cache(maxsize=4_000)
+def _most_around(text: str, path: Path) -> float:
+    """Return the most that a text's features may add to the sum of those around a sentence."""
+    weights = order_model(path).weights
+    return sum([max(0.0, weights[each]) for each in _buckets(text, len(PLACES))])
+
+
 def surrounded_features(
     found: Sequence[Sentence], asked: str, form: Form = NEWEST
-) -> Iterator[tuple[Sentence, list[tuple[Sequence[int], float]]]]:
+) -> Iterator[tuple[Sentence, list[tuple[Collection[int], float]]]]:
     """Yield each sentence with the buckets of its features, of those around it, of its surroundings
     and of what it embeds, and the value that they have there.
     """
+    for sentence, others, features in _own_features(found, asked, form):
+        yield sentence, [*features, (_around(others), REST)]
+
+
+def _around(others: Iterable[str]) -> Collection[int]:
+    """Return the buckets of the features of the other sentences around one, each once."""
+    return set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
+
+
+def _own_features(
+    found: Sequence[Sentence], asked: str, form: Form
+) -> Iterator[tuple[Sentence, Sequence[str], list[tuple[Collection[int], float]]]]:
+    """Yield each sentence with the other ones around, and the rest of `surrounded_features`."""
     known = _Known.of(found, asked)
     told = _kinds_told(found) if form >= Form.EMBEDDED else {}
     quoted = frozenset(within_quotations(found))
     for group in _groups(found):
         for at, sentence in enumerate(group):
             near = group[max(0, at - REACH) : at + REACH + 1]
-            others = (other.text for other in near if other is not sentence)
-            rest = set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
+            others = [other.text for other in near if other is not sentence]
             before = group[at - 1].text if at else ""
             after = group[at + 1].text if at + 1 < len(group) else ""
-            around = _hashed(_surroundings(sentence, known), 1)
-            features = [*buckets_of(sentence.text, before, after)]
-            features += [(sorted(rest), REST), (around, SURROUNDINGS)]
+            around = _hashed(_surroundings(sentence, known), len(PLACES) + 1)
+            features = [*buckets_of(sentence.text, before, after), (around, SURROUNDINGS)]
             if form >= Form.EMBEDDED:
                 is_quoted = sentence.number in quoted
-                named = set(_telling(sentence, known, told[sentence.block], is_quoted))
-                named.update(_embedded(sentence, known))
-                hashed = _hashed((each.encode() for each in sorted(named)), 2)
-                features.append((hashed, EMBEDDED))
-            yield sentence, features
+                standing = known.standing(sentence) if known.is_enough else None
+                features.append((_telling(told[sentence.block], is_quoted, standing), EMBEDDED))
+                embedded = dict.fromkeys(_embedded(sentence, known))
+                features.append((_hashed(map(str.encode, embedded), _EMBEDDED_SEED), EMBEDDED))
+            yield sentence, others, features
 
 
-def _hashed(features: Iterable[bytes], place: int) -> list[int]:
-    return [crc32(each, len(PLACES) + place) % BUCKETS for each in features]
+def _hashed(features: Iterable[bytes], seed: int) -> tuple[int, ...]:
+    return tuple([_NUMBERS[code % BUCKETS] for code in map(crc32, features, repeat(seed))])
 
 
-def _kinds_told(found: Sequence[Sentence]) -> Mapping[int, Sequence[str]]:
+def _kinds_told(found: Sequence[Sentence]) -> Mapping[int, tuple[str, ...]]:
     """Return the kinds of words for telling in each block and its heading."""
     return {
         number: telling_kinds(" ".join([sentences[0].section, *(s.text for s in sentences)]))
@@ -198,28 +242,51 @@ def _groups(found: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
         yield joined
 
 
+class _Standing(NamedTuple):
+    """How a sentence stands on its page: in steps, how much of its terms is known, and how much of
+    its block's beside those of the other blocks; how many of its terms the question has, and
+    whether it has a figure.
+    """
+
+    step: str
+    rank: int
+    asked: int
+    has_figure: bool
+
+
 @dataclass(frozen=True)
 class _Known:
-    """The terms of each block, in how many blocks each is, and those of the question."""
+    """The share of each block's terms that another block or the question has, those terms, and
+    those of the question.
+    """
 
-    blocks: Mapping[int, frozenset[str]]
-    counts: Mapping[str, int]
+    shares: Mapping[int, float]
+    shared: frozenset[str]
     asked: frozenset[str]
 
     @property
     def is_enough(self) -> bool:
         """Return whether the page has enough blocks for one to be foreign to it."""
-        return len(self.blocks) >= LEAST_BLOCKS
+        return len(self.shares) >= LEAST_BLOCKS
 
     @cached_property
-    def shares(self) -> Sequence[float]:
-        """The shares of the blocks, in ascending order."""
-        return sorted(map(self.share, self.blocks.values()))
+    def _in_order(self) -> Sequence[float]:
+        return sorted(self.shares.values())
 
     def step(self, text: str) -> str:
         """Return how much of a text's terms is known, in steps; "e" if it has none."""
         terms = content_terms(text)
-        return str(bisect_left(SHARES_OF_PART, self.share(terms))) if terms else "e"
+        share = _share(terms, self.shared)
+        return str(bisect_left(SHARES_OF_PART, share)) if terms else "e"
+
+    def standing(self, sentence: Sentence) -> _Standing:
+        below = bisect_left(self._in_order, self.shares[sentence.block])
+        return _Standing(
+            self.step(sentence.text),
+            RANKS * below // (len(self.shares) - 1),
+            min(MOST_ASKED, len(content_terms(sentence.text) & self.asked)),
+            any(map(str.isdigit, sentence.text)),
+        )
 
     @classmethod
     def of(cls, found: Sequence[Sentence], asked: str) -> _Known:
@@ -227,56 +294,51 @@ class _Known:
             number: frozenset[str]().union(*(content_terms(each.text) for each in block))
             for number, block in groupby(found, key=lambda each: each.block)
         }
-        counts = Counter(term for terms in blocks.values() for term in terms)
-        return cls(blocks, counts, content_terms(asked))
+        counts, wanted = Counter(chain.from_iterable(blocks.values())), content_terms(asked)
+        shared = wanted.union(term for term, count in counts.items() if count > 1)
+        shares = {number: _share(terms, shared) for number, terms in blocks.items()}
+        return cls(shares, shared, wanted)
 
-    def share(self, terms: frozenset[str]) -> float:
-        """Return the share of a block's terms that another block or the question has."""
-        shared = sum(self.counts[term] > 1 or term in self.asked for term in terms)
-        return shared / max(1, len(terms))
+
+def _share(terms: frozenset[str], known: frozenset[str]) -> float:
+    return len(terms & known) / max(1, len(terms))
 
 
 def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
     """Yield how foreign a sentence and its block are to the page and the question, the points of
     the rules, and what its quotations hold.
     """
-    terms, words = content_terms(sentence.text), _features(sentence.text)
+    terms = content_terms(sentence.text)
     if not known.is_enough or not terms:
         yield b"fo none"
     else:
-        step = bisect_left(SHARES_OF_SENTENCE, known.share(terms))
+        step = bisect_left(SHARES_OF_SENTENCE, _share(terms, known.shared))
         yield b"fo %d" % step
-        yield b"fb %d" % bisect_left(SHARES_OF_BLOCK, known.share(known.blocks[sentence.block]))
-        if any(each.startswith((b"k", b"f ")) for each in words):
+        yield b"fb %d" % bisect_left(SHARES_OF_BLOCK, known.shares[sentence.block])
+        if _kinds(sentence.text):
             yield b"fok %d" % step
     yield b"pts %d" % min(MOST_POINTS, int(order_points(sentence.text)))
     yield from _in_quotations(sentence.text)
 
 
-def _telling(
-    sentence: Sentence, known: _Known, told: Sequence[str], is_quoted: bool
-) -> Iterator[str]:
-    """Yield the kinds of words for telling in the block, whether the sentence is within a quotation
-    that an earlier one opens, and how foreign it is with that, beside the other blocks, the
-    question and the figures.
+@lru_cache(maxsize=4_000)
+def _telling(told: tuple[str, ...], is_quoted: bool, standing: _Standing | None) -> tuple[int, ...]:
+    """Return the buckets of the kinds of words for telling in the block, of whether the sentence is
+    within a quotation that an earlier one opens, and of how it stands with that on its page, if
+    that has enough blocks.
     """
-    yield from (f"tb {kind}" for kind in told)
-    yield from (f"tb {one} {other}" for one, other in combinations(told, 2))
+    named = [f"tb {kind}" for kind in told]
+    named += [f"tb {one} {other}" for one, other in combinations(told, 2)]
     if is_quoted:
-        yield "iq"
-    if not known.is_enough:
-        return
-    step = known.step(sentence.text)
-    yield from (f"tb {kind} {step}" for kind in told)
-    yield f"tn {len(told)} {step}"
-    if is_quoted:
-        yield f"iq {step}"
-    shares = known.shares
-    below = bisect_left(shares, known.share(known.blocks[sentence.block]))
-    rank = RANKS * below // (len(shares) - 1)
-    asked = len(content_terms(sentence.text) & known.asked)
-    yield from (f"rb {rank}", f"rb {rank} {step}", f"fq {min(MOST_ASKED, asked)} {step}")
-    yield f"fg {any(map(str.isdigit, sentence.text))} {step}"
+        named.append("iq")
+    if standing:
+        step, rank, asked, has_figure = standing
+        named += [f"tb {kind} {step}" for kind in told]
+        if is_quoted:
+            named.append(f"iq {step}")
+        named += [f"tn {len(told)} {step}", f"rb {rank}", f"rb {rank} {step}"]
+        named += [f"fq {asked} {step}", f"fg {has_figure} {step}"]
+    return _hashed(map(str.encode, named), _EMBEDDED_SEED)
 
 
 def _embedded(sentence: Sentence, known: _Known) -> Iterator[str]:
@@ -333,51 +395,53 @@ def with_neighbours(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, 
         )
 
 
-def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Sequence[int], float]]:
+def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Collection[int], float]]:
     """Yield the buckets of each place's features, and the value that they have there."""
     for seed, (value, said) in enumerate(zip(PLACES.values(), (text, before, after), strict=True)):
         if said:
             yield _buckets(said, seed), value
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=16_000)
 def _buckets(said: str, seed: int) -> tuple[int, ...]:
-    return tuple(crc32(each, seed) % BUCKETS for each in _features(said))
+    return _hashed(_features(said), seed)
 
 
 @lru_cache(maxsize=4_000)
 def _features(text: str) -> tuple[bytes, ...]:
     words = _words(text)
     stems = [word[:STEM] for word in words if word.isalpha()]
-    found = {f"w {word}" for word in words}
-    found.update(f"w {one} {other}" for one, other in pairwise(("^", *words, "$")))
-    found.update(f"s {stem}" for stem in stems)
-    found.update(f"s {one} {other}" for one, other in pairwise(stems))
-    found.update(f"{at} {word}" for at, word in enumerate(words[:FIRST]))
-    found.update(_kinds(text))
-    return tuple(each.encode() for each in sorted(found))
+    found = [f"w {word}" for word in words]
+    found += [f"w {one} {other}" for one, other in pairwise(("^", *words, "$"))]
+    found += [f"s {stem}" for stem in stems]
+    found += [f"s {one} {other}" for one, other in pairwise(stems)]
+    found += [f"{at} {word}" for at, word in enumerate(words[:FIRST])]
+    found += _kinds(text)
+    return tuple(map(str.encode, dict.fromkeys(found)))
 
 
-def _kinds(said: str) -> Iterator[str]:
-    """Yield the kinds of words that occur together outside quotations, and forms of orders."""
+@lru_cache(maxsize=4_000)
+def _kinds(said: str) -> tuple[str, ...]:
+    """Return the kinds of words that occur together outside quotations, and forms of orders."""
     of_texts, of_orders = _kinds_in(folded(QUOTED.sub(" ", said)))
+    told = []
     for name, found in (("d", of_texts), ("o", of_orders)):
-        yield from (f"k{name} {kind}" for kind in found)
-        yield from (f"k{name} {one} {other}" for one, other in combinations(found, 2))
+        told += [f"k{name} {kind}" for kind in found]
+        told += [f"k{name} {one} {other}" for one, other in combinations(found, 2)]
     forms = {
         "form": takes_form(said, ""), "machines": is_for_machines(said),
         "dictates": dictates(said), "opens": opens_dictation(said),
     }  # fmt: skip
-    yield from (f"f {name}" for name, has_it in forms.items() if has_it)
+    return (*told, *(f"f {name}" for name, has_it in forms.items() if has_it))
 
 
 def _kinds_in(plain: str) -> tuple[list[str], list[str]]:
     """Return the kinds of words for texts in a folded text, of the language that has most, and
     those of orders.
     """
-    of_texts = [sorted(words.by_kind) for words in dictation_words(plain).values()]
+    of_texts = max(dictation_kinds(plain), key=len, default=())
     of_orders = {kind for words in order_words(plain).values() for kind in words.by_kind}
-    return max(of_texts, key=len, default=[]), sorted(of_orders)
+    return sorted(of_texts), sorted(of_orders)
 
 
 def _words(text: str) -> list[str]:

@@ -46,11 +46,12 @@ def order_points(text: str, asked: str = "") -> float:
 @lru_cache(maxsize=8_000)
 def _points(text: str, asked: str) -> tuple[tuple[str, float], ...]:
     plain = folded(text)
+    found = order_words(plain)
+    if not found:
+        return ()
     beside = LONG_POINTS * (len(plain) > LONG_CHARACTERS)
     beside += QUOTED_POINTS * bool(_QUOTED.search(text))
-    found = order_words(plain)
-    if found:
-        beside += ADDRESS_POINTS * bool(addresses_in(text))
+    beside += ADDRESS_POINTS * bool(addresses_in(text))
     starts = {match.end() for match in _CLAUSE_START.finditer(plain)}
     used = order_words(folded(asked))
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from research.engine.text.folding import folded
 from research.engine.text.language import function_words
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import split_tokens, term_set
 
 _DATA = Path(__file__).parent / "data"
 _UNSPACED = frozenset({"ar", "zh", "ja"})
@@ -49,8 +49,21 @@ def content_terms(text: str) -> frozenset[str]:
     """Return the terms of a text that are no function words of any language; in Arabic and
     Cyrillic letters short words count as such.
     """
-    terms = term_set(folded(text)) - _function_terms()
+    plain = folded(text)
+    terms = term_set(plain) - _function_terms()
+    if plain.isascii():
+        return terms
     return frozenset(term for term in terms if not _SHORT.fullmatch(term))
+
+
+def evident_terms(label: str, text: str) -> frozenset[str]:
+    """Return content terms of a label of which a look at a text, which may be a whole page, shows
+    that it has them, too: those of plain words that it has between spaces.
+    """
+    plain = text.casefold()
+    words = (word for word in split_tokens(folded(label)) if word.isascii() and word.isalpha())
+    found = (word for word in words if len(word) > 1 and f" {word} " in plain)
+    return content_terms(" ".join(found))
 
 
 @cache
@@ -71,16 +84,33 @@ def _listed(name: str) -> MappingProxyType[str, tuple[_Listed, ...]]:
     return MappingProxyType({begins: tuple(words) for begins, words in found.items()})
 
 
+@lru_cache(maxsize=20_000)
+def _beginning_with(letters: str, name: str) -> tuple[_Listed, ...]:
+    """Return the words of a list that may begin with `BEGINNING` letters of a text, or fewer at its
+    end.
+    """
+    listed = _listed(name)
+    sizes = range(1, len(letters) + 1)
+    return tuple(word for size in sizes for word in listed.get(letters[:size], ()))
+
+
 @lru_cache(maxsize=8_000)
 def order_words(text: str) -> MappingProxyType[str, OrderWords]:
     """Return the words of instructions in a folded text, by language."""
-    return _words(text, _listed("order_words.toml"))
+    by_kind: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    starts: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for start, word in _words(text, "order_words.toml"):
+        by_kind[word.language][word.kind].add(word.text)
+        starts[word.language][start].add(word.kind)
+    return MappingProxyType(
+        {code: OrderWords(_frozen(by_kind[code]), _frozen(starts[code])) for code in by_kind}
+    )
 
 
 @lru_cache(maxsize=8_000)
-def dictation_words(text: str) -> MappingProxyType[str, OrderWords]:
-    """Return the words of dictation in a folded text, by language."""
-    return _words(text, _listed("dictation_words.toml"))
+def dictation_kinds(text: str) -> tuple[frozenset[str], ...]:
+    """Return the kinds of words of dictation in a folded text, of each language that has any."""
+    return tuple(_kinds(text, "dictation_words.toml"))
 
 
 @lru_cache(maxsize=8_000)
@@ -88,22 +118,23 @@ def telling_kinds(text: str) -> tuple[str, ...]:
     """Return the kinds of words for what people tell each other in a text, of the language that has
     most.
     """
-    found = _words(folded(text), _listed("telling_words.toml")).values()
-    return max((tuple(sorted(words.by_kind)) for words in found), key=len, default=())
+    most = max(_kinds(folded(text), "telling_words.toml"), key=len, default=())
+    return tuple(sorted(most))
 
 
-def _words(text: str, listed: Mapping[str, Sequence[_Listed]]) -> MappingProxyType[str, OrderWords]:
-    by_kind: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    starts: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+def _kinds(text: str, name: str) -> Iterator[frozenset[str]]:
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for _, word in _words(text, name):
+        kinds[word.language].add(word.kind)
+    return map(frozenset, kinds.values())
+
+
+def _words(text: str, name: str) -> Iterator[tuple[int, _Listed]]:
+    """Yield the words of a list in a folded text, each with its place."""
     for start in _starts(text):
-        for size in range(1, BEGINNING + 1):
-            for word in listed.get(text[start : start + size], ()):
-                if _stands_at(word, text, start):
-                    by_kind[word.language][word.kind].add(word.text)
-                    starts[word.language][start].add(word.kind)
-    return MappingProxyType(
-        {code: OrderWords(_frozen(by_kind[code]), _frozen(starts[code])) for code in by_kind}
-    )
+        for word in _beginning_with(text[start : start + BEGINNING], name):
+            if _stands_at(word, text, start):
+                yield start, word
 
 
 def _frozen(found: Mapping[K, set[str]]) -> MappingProxyType[K, frozenset[str]]:

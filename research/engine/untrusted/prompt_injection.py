@@ -36,6 +36,7 @@ from research.engine.untrusted.order_model import (
     STEERING_SCORE,
     likely_orders,
     steering_scores,
+    steering_sentences,
 )
 from research.engine.untrusted.order_signs import order_points
 from research.engine.untrusted.order_words import content_terms
@@ -126,6 +127,12 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
+def orders_by_themselves(found: Sequence[Sentence]) -> frozenset[int]:
+    """Return the numbers of the sentences that are orders whatever the question is, each alone."""
+    return frozenset(each.number for each in found if is_order(each.text))
+
+
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
     """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
     say, or have signs of an order and are code or strangers on their page.
@@ -153,7 +160,7 @@ def removed_orders(
         return find_orders(found, asked)
     if is_about_orders(asked):
         return frozenset()
-    told = frozenset(_single_orders(found, asked))
+    told = _single_orders(found, asked)
     if not told or form < Form.EMBEDDED:
         return modelled_orders(found, asked, form) & told if told else told
     scores = steering_scores(found, asked, form)
@@ -178,7 +185,7 @@ def only_quoted(
 
 def ruled_orders(found: Sequence[Sentence], asked: str = "", form: Form = NEWEST) -> frozenset[int]:
     """Return the numbers of the sentences that are orders by the rules, and may be by the model."""
-    told = set(_single_orders(found, asked))
+    told = _single_orders(found, asked)
     scores = steering_scores(found, asked, form) if told else {}
     least = _least_score(form, is_ruled=True)
     return frozenset(number for number in told if scores[number] >= least)
@@ -190,8 +197,7 @@ def modelled_orders(found: Sequence[Sentence], asked: str, form: Form) -> frozen
     """
     if form < Form.SURROUNDED:
         return likely_orders(found)
-    scores, least = steering_scores(found, asked, form), _least_score(form)
-    return frozenset(number for number, score in scores.items() if score >= least)
+    return steering_sentences(found, asked, form, _least_score(form))
 
 
 def _least_score(form: Form, *, is_ruled: bool = False) -> float:
@@ -224,7 +230,15 @@ def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[in
             yield sentence.number
 
 
-def _single_orders(found: Sequence[Sentence], asked: str) -> Iterator[int]:
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
+def _single_orders(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the sentences that are orders, alone or together with their neighbours,
+    by the rules.
+    """
+    return frozenset(_find_single_orders(found, asked))
+
+
+def _find_single_orders(found: Sequence[Sentence], asked: str) -> Iterator[int]:
     common: frozenset[str] | None = None
     is_subject = is_about_orders(asked)
     has_others = bool(asked and found) and found[0].block != found[-1].block
@@ -266,7 +280,9 @@ def _coded_part(sentence: Sentence) -> str:
     """Return what of a sentence is written for programs, of a row its cells; '' if nothing is."""
     if sentence.kind == "code":
         return sentence.text
-    return next((part for part in reversed([*_parts(sentence)]) if is_for_machines(part)), "")
+    if not is_for_machines(sentence.text):
+        return ""  # and so is no part of it
+    return next(part for part in reversed([*_parts(sentence)]) if is_for_machines(part))
 
 
 def _is_stranger(text: str, known: Collection[Collection[str]], share: float) -> bool:
@@ -303,7 +319,9 @@ def is_foreign(text: str, surroundings: str, asked: str) -> bool:
 
 def _orders_in_parts(found: Sequence[Sentence], asked: str) -> Iterator[int]:
     """Orders whose parts are list items, cells or short lines."""
-    for at in range(len(found) - 1):
+    for at, first in enumerate(found[:-1]):
+        if not _may_be_part(first) or first.text[-1:] in ENDS:
+            continue
         for size in range(JOINED_ITEMS, 1, -1):
             parts = found[at : at + size]
             if len(parts) == size and _is_order_together(parts, asked):

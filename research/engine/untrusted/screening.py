@@ -20,13 +20,14 @@ from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
 from research.engine.untrusted.embedded_parts import BRACKETS, without_foreign_end
-from research.engine.untrusted.order_words import content_terms
+from research.engine.untrusted.order_words import content_terms, evident_terms
 from research.engine.untrusted.prompt_injection import (
     find_orders,
     is_foreign,
     is_order,
     modelled_orders,
     only_quoted,
+    orders_by_themselves,
     removed_orders,
 )
 
@@ -93,8 +94,12 @@ def names_page(title: str, page: Page, asked: str) -> bool:
     named = sum(map(str.isalpha, terms))
     if named < LEAST_TITLE_TERMS or 2 * named < len(terms):
         return True  # however little of it the page says
-    said = _said_below(title, page.text)
-    unknown = {term for term in terms - content_terms(f"{asked} {said}") if term.isalpha()}
+    said = f"{asked} {_said_below(title, page.text)}"
+    return _are_known(terms, evident_terms(title, said)) or _are_known(terms, content_terms(said))
+
+
+def _are_known(terms: frozenset[str], known: frozenset[str]) -> bool:
+    unknown = {term for term in terms - known if term.isalpha()}
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
@@ -147,12 +152,15 @@ def _suspicious(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
 
 def take_pages_apart(pages: Sequence[Page], asked: str, form: Form) -> None:
     """Find the sentences of these pages, and the orders and the dictation among them, ahead of
-    their use: all is remembered, and of a megabyte it takes seconds.
+    their use: all is remembered, and of a megabyte it takes seconds. What the verifier will ask
+    takes little while the words of the sentences are known.
     """
     take_apart(page.text for page in pages)
     for page in pages:
+        found = split_sentences(page.text)
         is_suspicious(page, asked, form)
-        only_quoted(split_sentences(page.text), asked, form)
+        only_quoted(found, asked, form)
+        orders_by_themselves(found)
 
 
 def is_suspicious(page: Page, asked: str, form: Form) -> bool:

@@ -17,7 +17,7 @@ from random import Random
 from research.engine.evidence.claim_check import check_claim
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space, term_set, words_in
-from research.engine.untrusted.prompt_injection import is_order
+from research.engine.untrusted.prompt_injection import orders_by_themselves
 from research.engine.verifier.canary_kinds import (
     UNFAITHFUL,
     Phrases,
@@ -71,11 +71,12 @@ def passages_of(
 
     No sentence is in two quotes, and none that is in a quote of `taken` is in any.
     """
-    quoted = "\0".join(taken)
+    quoted, found = "\0".join(taken), split_sentences(text)
+    orders = orders_by_themselves(found)
     left = deque(
         each
-        for each in split_sentences(text)
-        if each.kind == "prose" and each.text not in quoted and not is_order(each.text)
+        for each in found
+        if each.kind == "prose" and each.number not in orders and each.text not in quoted
     )
     while left:
         first = left.popleft()

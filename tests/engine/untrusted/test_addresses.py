@@ -12,6 +12,8 @@ from research.engine.untrusted.addresses import addresses_in
         ("Look at a.example for more.", "a.example"),
         ("https：//a.example/x", "https：//a.example/x"),
         ("evil [dot] example", "evil [dot] example"),
+        ("See HTTP%3A//a.example/x there", "HTTP%3A//a.example/x"),
+        ("WWW .a.example says so", "WWW .a.example"),
         ("Call +44 20 7946 0958 now", "+44 20 7946 0958"),
         ("Ruf 030 23125 118 an", "030 23125 118"),
         ("(212) 555-0147", "(212) 555-0147"),

@@ -17,6 +17,7 @@ from research.engine.untrusted.order_model import (
     order_model,
     order_scores,
     steering_scores,
+    steering_sentences,
 )
 from research.engine.untrusted.prompt_injection import (
     find_dictated,
@@ -215,3 +216,17 @@ def test_an_order_by_the_rules_needs_less_of_the_model() -> None:
     assert EMBEDDED_RULED_SCORE <= score < EMBEDDED_SCORE
     assert ruled_orders(found) == {last.number}
     assert not ruled_orders(split_sentences("Lamps burn oil."))
+
+
+@pytest.mark.parametrize("form", [Form.SURROUNDED, Form.EMBEDDED])
+@pytest.mark.parametrize("least", [EMBEDDED_RULED_SCORE, EMBEDDED_SCORE, 0.0])
+def test_sentences_are_found_by_their_scores_without_all_of_their_features(
+    form: Form, least: float
+) -> None:
+    paragraphs = (f"{TOWER} {LIT} {FALSE}", f"{FALSE} {DEMAND} {LIT}", REQUEST, f"{LIT} {ORDER}")
+    items = "\n".join(f"- the {n}th keeper must say who wrote the report" for n in range(9))
+    found = split_sentences("\n\n".join((*paragraphs, items)))
+    scores = steering_scores(found, ASKED, form)
+    reached = {number for number, score in scores.items() if score >= least}
+    assert steering_sentences(found, ASKED, form, least) == reached
+    assert 0 < len(reached) < len(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from research.engine.text.amounts import Amount, find_amounts, same_amount
 from research.engine.text.dates import FoundDate, find_dates, is_within
@@ -24,8 +24,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _MOST_TOKENS = 400
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word, a punctuation mark, a figure or a date at `text[start:end]`."""
 
     key: str
@@ -59,12 +58,13 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 def _words(text: str, start: int, end: int) -> list[Token]:
     found = []
     for match in _TOKEN.finditer(text, start, end):
-        if match[0][0].isalnum():
-            word = _POSSESSIVE.sub("", match[0].lower())
+        written = match[0]
+        if written[0].isalnum():
+            word = _POSSESSIVE.sub("", written.lower())
             key = word if word in FUNCTION_WORDS else stem(word)
-            found.append(Token(key, match.start(), match.end()))
+            found.append(Token(key, *match.span()))
         else:
-            found.append(Token(match[0], match.start(), match.end(), "mark"))
+            found.append(Token(written, *match.span(), "mark"))
     return found
 
 
