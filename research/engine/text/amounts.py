@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from research.engine.text.dates import without_dates
 from research.engine.text.numerals import Numeral, find_numerals
-from research.engine.text.tokens import STOP_WORDS, stem
+from research.engine.text.tokens import STOP_WORDS, in_lower_case, stem
 from research.engine.text.units import (
     NO_UNIT,
     Unit,
@@ -141,9 +141,9 @@ def _time_of_day(match: re.Match[str]) -> tuple[int, int]:
     if match["hours"]:
         return int(match["hours"]), int(match["minutes"])
     if match["word"]:
-        word = match["word"].lower()
+        word = in_lower_case(match["word"])
         hour = int(word) if word.isdigit() else _CLOCK_WORDS.index(word) + 1
-        return hour % 12 + (0 if match["part"].lower() == "morning" else 12), 0
+        return hour % 12 + (0 if in_lower_case(match["part"]) == "morning" else 12), 0
     late = match["half"].lower() == "p"
     return int(match["hour"]) % 12 + (12 if late else 0), int(match["minute"] or 0)
 
@@ -256,7 +256,7 @@ def _merged(text: str, amounts: Sequence[Amount]) -> list[Amount]:
 def find_single_units(text: str) -> Iterator[Amount]:
     """Yield one unit for each unit without a number: "a week", "daily"."""
     for match in _ONE_UNIT.finditer(text):
-        name = (match["unit"] or match["adverb"] or match["annual"]).lower()
+        name = in_lower_case(match["unit"] or match["adverb"] or match["annual"])
         if unit := find_unit(_ADVERBS.get(name, name)):
             yield Amount(Fraction(1), unit, "", Fraction(1), match.start(), match.end())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from research.engine.text.entities import MONTH
+from research.engine.text.tokens import in_lower_case
 
 Date = tuple[int | None, int | None, int | None]
 """Year, month, day; None where it isn't said."""
@@ -89,7 +90,7 @@ def _dates(match: re.Match[str]) -> list[Date]:
 
 def _month(said: dict[str, str | None]) -> int | None:
     if name := said.get("month"):
-        return _MONTHS.index(name[:3].lower()) + 1
+        return _MONTHS.index(in_lower_case(name[:3])) + 1
     number = said.get("number")
     return int(number) if number else None
 

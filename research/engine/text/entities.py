@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from research.engine.records import Fields
-from research.engine.text.tokens import STOP_WORDS, normalise_space, split_tokens, unique_texts
+from research.engine.text.tokens import (
+    STOP_WORDS,
+    in_lower_case,
+    normalise_space,
+    split_tokens,
+    unique_texts,
+)
 
 REACH = 5
 MONTH = (
@@ -107,7 +113,7 @@ def number_words(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _NUMBER_WORD.finditer(text):
         words = match["tens"], match["joined"] or match["apart"]
         said = [word for word in words if word] or [match.group()]
-        yield match.start(), match.end(), str(sum(_VALUES[word.lower()] for word in said))
+        yield match.start(), match.end(), str(sum(_VALUES[in_lower_case(word)] for word in said))
 
 
 def plain_number(text: str) -> str:

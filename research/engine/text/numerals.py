@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from research.engine.text.tokens import in_lower_case
+
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = (
     "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
@@ -144,7 +146,7 @@ def _words(text: str) -> Iterator[Numeral]:
 def _word_value(written: str) -> int:
     """Return the value of "two hundred and six thousand five hundred" and its parts."""
     total = part = 0
-    for word in re.findall(r"[a-z]+", written.lower()):
+    for word in re.findall(r"[a-z]+", in_lower_case(written)):
         if word == "thousand":
             total, part = total + (part or 1) * 1000, 0
         elif word == "hundred":
@@ -157,12 +159,12 @@ def _word_value(written: str) -> int:
 def _scaled(text: str, numeral: Numeral, is_money: bool) -> Numeral:
     """Return the number with "and a half" and its scale, as in "two and a half million", "3.8m"."""
     if more := _HALF_MORE.match(text, numeral.end):
-        value = numeral.value + Fraction(1, _PARTS[more["part"].lower()])
+        value = numeral.value + Fraction(1, _PARTS[in_lower_case(more["part"])])
         numeral = replace(numeral, value=value, step=Fraction(0), end=more.end())
     scale = _SCALE.match(text, numeral.end) or _sign_of_scale(text, numeral, is_money)
     if scale is None:
         return numeral
-    factor = _SCALES[scale["word"].lower()]
+    factor = _SCALES[in_lower_case(scale["word"])]
     return replace(
         numeral,
         value=numeral.value * factor,
@@ -189,15 +191,15 @@ def _sign_of_scale(text: str, numeral: Numeral, is_money: bool) -> re.Match[str]
 
 def _fractions(text: str) -> Iterator[Numeral]:
     for match in _FRACTION.finditer(text):
-        over = match["over"].lower()
+        over = in_lower_case(match["over"])
         several = over not in {"a", "an", "one", "1"}
         if several != bool(match["plural"]) or _goes_on(text, match):
             continue
         number = _WORDS.get(over) or (int(over) if over.isdigit() else 1)
-        value = Fraction(number, _PARTS[match["part"].lower()])
+        value = Fraction(number, _PARTS[in_lower_case(match["part"])])
         yield Numeral(match.start(), match.end(), value, Fraction(0), "fraction")
     for match in _AND_A_PART.finditer(text):
-        value = 1 + Fraction(1, _PARTS[match["part"].lower()])
+        value = 1 + Fraction(1, _PARTS[in_lower_case(match["part"])])
         yield Numeral(match.start(), match.end(), value, Fraction(0))
     for match in _HALF.finditer(text):
         if not _preceded(text, match.start()):
@@ -211,14 +213,14 @@ def _preceded(text: str, start: int) -> bool:
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """Return whether this is the end of "two and a half"."""
-    is_article = match["over"].lower() in {"a", "an"}
+    is_article = in_lower_case(match["over"]) in {"a", "an"}
     before = text[max(0, match.start() - LONGEST_PART) : match.start()].lower()
     return is_article and before.endswith("and ") and not _PART_BEFORE.search(before)
 
 
 def _multiples(text: str) -> Iterator[Numeral]:
     for match in _MULTIPLE.finditer(text):
-        word = match[0].lower()
+        word = in_lower_case(match[0])
         if word in _HALVED:
             yield Numeral(match.start(), match.end(), Fraction(1, 2), Fraction(0), "fraction")
         else:

@@ -15,7 +15,7 @@ from research.engine.text.amounts import Amount, find_amounts
 from research.engine.text.dates import Date, find_dates, is_within, without_dates
 from research.engine.text.entities import NUMBER, find_numbers, number_words
 from research.engine.text.language import ENGLISH, code_of
-from research.engine.text.tokens import STOP_WORDS, stem
+from research.engine.text.tokens import STOP_WORDS, in_lower_case, stem
 from research.engine.text.units import find_unit
 
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
@@ -112,7 +112,7 @@ def _find_amounts(text: str) -> Iterator[Figure]:
 def _parse_figure(text: str, start: int, end: int, written: str) -> Figure:
     value = Decimal(re.sub(r"[,\u202f\u00a0 ]", "", written).replace("−", "-"))
     if scale := _SCALE.match(text, end):
-        value *= 10 ** _SCALES[scale.group(1).lower()]
+        value *= 10 ** _SCALES[in_lower_case(scale.group(1))]
         end = scale.end()
     sign = _SIGN.search(text, max(0, start - BEFORE), start)
     unit = unit_of(sign.group(1)) if sign else ""

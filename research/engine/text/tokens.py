@@ -41,6 +41,8 @@ _SHORT = 300
 """Texts of at most so many characters, such as sentences, are asked for many times."""
 _NO_VERBS = STOP_WORDS - {"back", "keep", "make", "put", "take"}
 
+_FOLDED_BY_PATTERNS = {0x131: "i", 0x307: None, 0x17F: "s", 0x212A: "k"}
+
 
 def capitalize_heading(text: str) -> str:
     """Return a text as a heading: capitalised, if its first word is all lower case.
@@ -169,6 +171,13 @@ def split_clauses(question: str) -> list[str]:
     parts = [part for part in _JOINT.split(question) if term_set(part) and words_in(part) > 3]
     is_asked = all(map(_ASKS.match, parts))
     return parts if is_asked and 1 < len(parts) <= MOST_CLAUSES else []
+
+
+def in_lower_case(word: str) -> str:
+    """Return a word in lower case as patterns that ignore case read it: for them the dotted capital
+    and the dotless i, the long s and the Kelvin sign are an i, an s and a k.
+    """
+    return word.lower().translate(_FOLDED_BY_PATTERNS)
 
 
 def normalise_space(text: str) -> str:

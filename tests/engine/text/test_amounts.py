@@ -1,11 +1,15 @@
 """Numbers with their units: what is equal, however it is written."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 
 from research.engine.text.amounts import find_amounts, find_single_units, same_amount
+from research.engine.text.dates import find_dates
+from research.engine.text.entities import find_numbers
 from research.engine.text.numerals import find_numerals
+from research.engine.text.quantities import parse_figures
 from research.engine.text.units import find_unit
 
 
@@ -118,3 +122,20 @@ def test_a_word_that_is_no_unit_is_none() -> None:
 
 def test_digits_without_end_are_no_amount() -> None:
     assert find_amounts("9" * 20_000) == ()
+
+
+FOLDED = str.maketrans({"i": "ı", "s": "ſ", "k": "\u212a", "I": "İ", "S": "ſ", "K": "\u212a"})
+
+
+@pytest.mark.parametrize("read", [find_amounts, find_dates, find_numbers, parse_figures])
+@pytest.mark.parametrize("is_upper", [False, True])
+def test_letters_that_patterns_take_for_i_s_and_k_break_nothing(
+    read: Callable[[str], object], is_upper: bool
+) -> None:
+    """A page may have them in Turkish, in old print, or on purpose."""
+    plain = (
+        "It was 5 million in 2015, a third or twice of sixty-six thousand; on 5 July it came at "
+        "six in the morning with two and a half billion kilograms, the sixth of August 2014."
+    )
+    text = (plain.upper() if is_upper else plain).translate(FOLDED)
+    assert bool(read(text)) is bool(read(plain))

@@ -10,6 +10,7 @@ from fractions import Fraction
 from research.engine.text.amounts import Amount, find_amounts, find_single_units, same_amount
 from research.engine.text.dates import Date, FoundDate, find_dates, is_within
 from research.engine.text.entities import MONTH
+from research.engine.text.tokens import in_lower_case
 from research.engine.text.units import NO_UNIT, find_unit, unit_at
 
 _PERIOD = re.compile(  # "annual", "twice weekly", "each day"
@@ -169,7 +170,7 @@ def _compares(amount: Amount) -> bool:
 def _ordinals(quote: str) -> Iterator[Amount]:
     """Yield the numbers of "third" and "4th", which a claim may write as "year three"."""
     for match in _ORDINAL.finditer(quote):
-        word = match[0].lower()
+        word = in_lower_case(match[0])
         value = _ORDINALS.index(word) + 1 if word in _ORDINALS else int(word[:-2])
         yield Amount(Fraction(value), NO_UNIT, "", Fraction(0), match.start(), match.end())
 
