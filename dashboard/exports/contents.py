@@ -15,6 +15,8 @@ from dashboard import words
 from dashboard.contexts.evidence import support_line
 from dashboard.queries.queries import cited_rows
 from dashboard.queries.run_rows import RunRows, labels_cited
+from dashboard.titles import title_of
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, PageText, Report, Run
 
 AROUND = 300
@@ -82,7 +84,8 @@ class Contents:
 
     @property
     def title(self) -> str:
-        return strip_unprintable(self.run.question)
+        """Return the question, or of a long one the title that its pages have."""
+        return strip_unprintable(title_of(self.run))
 
     @property
     def language(self) -> str:
@@ -104,7 +107,8 @@ def load_contents(run: Run) -> Contents:
         return Contents(run, "", ())
     rests_on = labels_cited(report) & RunRows(run).rejected
     text = add_rejection_note(report.markdown) if rests_on else report.markdown
-    return Contents(run, strip_unprintable(text), tuple(load_citations(run, report)))
+    titled = strip_unprintable(with_title(text, title_of(run), run.question))
+    return Contents(run, titled, tuple(load_citations(run, report)))
 
 
 def strip_unprintable(text: str) -> str:
@@ -116,6 +120,15 @@ def add_rejection_note(markdown: str) -> str:
     """Add a note below the title that the report rests on rejected evidence."""
     title, _, rest = markdown.partition("\n\n")
     return f"{title}\n\n> {REJECTED}\n\n{rest}"
+
+
+def with_title(markdown: str, title: str, question: str) -> str:
+    """Return a report under its title, with the question as asked below it if that is another."""
+    _, _, rest = markdown.partition("\n\n")
+    if title == " ".join(question.split()):
+        return markdown
+    asked = " ".join(escape_markdown(question).split())
+    return f"# {escape_markdown(title)}\n\n> {asked}\n\n{rest}"
 
 
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:

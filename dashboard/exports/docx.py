@@ -21,13 +21,11 @@ from dashboard.exports.contents import Citation, Contents
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MONOSPACE = "Courier New"
 DEEPEST_LIST = 3
-LONGEST_PROPERTY = 255
-"""Maximum characters of a document property, such as the title."""
 
 
 def render(whole: Contents) -> bytes:
     document = Document()
-    document.core_properties.title = truncate_text(whole.title, LONGEST_PROPERTY)
+    document.core_properties.title = whole.title
     document.core_properties.author = "Plumbline"
     document.core_properties.language = whole.language
     numbers = frozenset(citation.number for citation in whole.citations)
@@ -117,10 +115,6 @@ def add_bookmark(paragraph: Paragraph, name: str, number: int) -> None:
         if tag == "w:bookmarkStart":
             mark.set(qn("w:name"), name)
         paragraph._p.append(mark)
-
-
-def truncate_text(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 FORMAT = Format("Word", "docx", MEDIA_TYPE, render, position=1, purpose=_("To edit, or to hand on"))

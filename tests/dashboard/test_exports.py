@@ -208,7 +208,7 @@ def test_no_text_breaks_a_file(run: Run, extension: str, text: str) -> None:
     reads(extension, FORMATS[extension].render(with_text(run, text)))
 
 
-def test_a_long_question_is_cut_in_the_properties_and_whole_in_the_text(
+def test_a_long_question_has_a_short_title_and_stands_whole_below_it(
     client: Client, run: Run
 ) -> None:
     question = "How old do oaks get? " * 40
@@ -217,8 +217,10 @@ def test_a_long_question_is_cut_in_the_properties_and_whole_in_the_text(
     answer = client.get(f"/runs/{run.public_id}/export/docx")
     assert answer.status_code == 200
     document = Document(BytesIO(answer.content))
-    assert len(document.core_properties.title) == 255
-    assert document.paragraphs[0].text == question.strip()
+    title = document.paragraphs[0].text
+    assert title == document.core_properties.title == question[:104].strip()
+    assert document.paragraphs[1].text == question.strip()
+    assert document.paragraphs[2].text.startswith("Old.")
 
 
 @pytest.mark.requirement("F15")
