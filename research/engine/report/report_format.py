@@ -72,8 +72,8 @@ class Layout:
     One that `is_led` has dates in words and short headings; with `labels_items` each item of the
     short answer names its sub-question. One that is `is_inline` quotes within its paragraphs and
     counts what is confirmed. One that `lists_changes` has them in a table, one that `names_kinds`
-    says what rests on forums alone, and one that `has_room` names every disputed sub-question. Its
-    addresses pass the wall of `form`.
+    says what rests on forums alone, and one that `has_room` marks many disputes
+    beside their parts. Its addresses pass the wall of `form`.
     """
 
     as_table: bool = False

@@ -13,7 +13,7 @@ from research.engine.text.tokens import unique_texts
 LONGEST_VERDICT = 45
 """Words up to which the lowest values are named beside the highest."""
 MOST_NAMED = 4
-"""Parts of the question on which sources disagree that a short report names."""
+"""Parts of the question on which sources disagree that are named."""
 
 
 def verdict_of(relations: Relations, words: Labels, language: str) -> Statement | None:
@@ -61,20 +61,23 @@ def status_of(
     total: int,
     disputed: Sequence[str],
     missing: Sequence[str],
-    names_all: bool = False,
+    marks_many: bool = False,
 ) -> str:
     """Return in a sentence how many parts of a question are answered, on which of them sources
     disagree, and on which nothing was found; "" if all are answered and nothing is disputed.
 
-    Unless it `names_all`, further disputes are counted.
+    More disputes than it names are counted; all of them if it `marks_many` beside their parts.
     """
     if answered == total and not disputed:
         return ""
     form = "parts_all" if answered == total else "parts_some"
     clauses = [words[form].format(n=answered, all=total)]
     if disputed:
-        most = len(disputed) if names_all else MOST_NAMED
-        clauses.append(words["disagree_on"].format(names=_listed(disputed, words, most)))
+        if marks_many and len(disputed) > MOST_NAMED:
+            clauses.append(words["disagree_on_many"].format(n=len(disputed)))
+        else:
+            names = _listed(disputed, words, MOST_NAMED)
+            clauses.append(words["disagree_on"].format(names=names))
     if missing:
         clauses.append(words["nothing_on"].format(names=_listed(missing, words, len(missing))))
     return words["clauses"].format(clauses="; ".join(clauses))

@@ -33,6 +33,7 @@ from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import USUAL, Markers, without_places
 from research.engine.report.rendering.sections import render_as_table, render_section
 from research.engine.report.rendering.short_answer import (
+    flagged_parts,
     is_answered,
     items_of,
     render_left_open,
@@ -92,6 +93,7 @@ def render_report(
         shown = without_events(draft, ledger, {each.said for each in changes})
     marks.untold = untold_rivals(shown, ledger) if is_led else {}
     status = status_line(draft, marks) if items and layout.labels_items else ""
+    marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     short = render_short(ledger, draft, marks, asked, layout, status)
     opening = f"{draft.opening} " if draft.opening else ""
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)

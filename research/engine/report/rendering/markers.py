@@ -48,6 +48,8 @@ class Markers:
     """Records that contradict a statement and are told beside it alone."""
     holders: Mapping[Statement, str] = field(default_factory=dict)
     """Who holds the views that stand in a box, by their statements."""
+    flagged: Set[str] = frozenset()
+    """Sub-questions beside which the short answer marks that sources disagree."""
     boxed: Set[str] = frozenset()
     """Records whose disagreement is told in a box of the section that is being rendered."""
 

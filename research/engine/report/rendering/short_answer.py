@@ -17,7 +17,7 @@ from research.engine.report.parts.headings import label
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.subjects import leans_back
-from research.engine.report.parts.verdict import status_of
+from research.engine.report.parts.verdict import MOST_NAMED, status_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import group_statements, inline_texts
@@ -79,22 +79,40 @@ def status_line(draft: Draft, marks: Markers) -> str:
     shows where sources disagree.
     """
     ledger = marks.ledger
-    disputed = [
-        marks.names[section.aspect_id]
-        for section in draft.sections
-        if any(len(group) > 1 for group in rival_groups(section.statements, ledger))
-        and not marks.layout.is_dense
-    ]
+    disputed = [marks.names[part] for part in _disputed_parts(draft, marks)]
     missing = [marks.names[each.id] for each in ledger.open_aspects()]
     total = len(ledger.aspects)
     answered = count_answered(ledger)
     return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
 
 
+def flagged_parts(draft: Draft, marks: Markers) -> frozenset[str]:
+    """Return the sub-questions beside which the short answer marks that sources disagree, since
+    they are too many to be named.
+    """
+    disputed = _disputed_parts(draft, marks)
+    is_many = marks.layout.has_room and len(disputed) > MOST_NAMED
+    return frozenset(disputed) if is_many else frozenset()
+
+
+def _disputed_parts(draft: Draft, marks: Markers) -> list[str]:
+    """Return the sub-questions in whose sections sources disagree; none of a dense report."""
+    return [
+        section.aspect_id
+        for section in draft.sections
+        if any(len(group) > 1 for group in rival_groups(section.statements, marks.ledger))
+        and not marks.layout.is_dense
+    ]
+
+
 def _item_label(said: Statement, marks: Markers) -> str:
-    """Return the sub-question that an item answers; a column of the table has its name already."""
+    """Return the sub-question that an item answers, and whether sources disagree on points of it;
+    a column of the table has its name already.
+    """
     part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
-    return f"**{label(marks.names[part])}** " if part and marks.layout.labels_items else ""
+    if not part or not marks.layout.labels_items:
+        return ""
+    return f"**{label(marks.names[part])}** {'⚠ ' if part in marks.flagged else ''}"
 
 
 def _render_items(
