@@ -8,14 +8,22 @@ a cell's border, and a that-clause. What is left is its frame.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
+from functools import cached_property, lru_cache
+from itertools import chain, groupby
+from typing import NamedTuple
 
 from research.engine.text.sentences import Sentence
 from research.engine.untrusted.order_words import content_terms, evident_terms
 
+SHARES_OF_PART = (0.1, 0.25, 0.4, 0.6)
+RANKS = 4
+LEAST_BLOCKS = 3
+"""Of a page that a sentence may be foreign to."""
+MOST_ASKED = 3
 QUOTED = re.compile(
     r"“[^“”]{3,400}(?:”|$)|«[^«»]{3,400}(?:»|$)|„[^„“”]{3,400}(?:[“”]|$)|「[^「」]{2,400}(?:」|$)"
     r"|『[^』]{2,400}(?:』|$)|(?<!\w)\"[^\"]{3,400}(?:\"|$)|(?<!\w)'[^']{8,400}'(?!\w)"
@@ -104,3 +112,65 @@ def within_quotations(found: Sequence[Sentence]) -> Iterator[int]:
                 yield sentence.number
             for mark in _QUOTATION_MARK.findall(sentence.text):
                 is_open = mark in _OPENING and not (is_open and mark == "“")
+
+
+class Standing(NamedTuple):
+    """How a sentence stands on its page: in steps, how much of its terms is known, and how much of
+    its block's beside those of the other blocks; how many of its terms the question has, and
+    whether it has a figure.
+    """
+
+    step: str
+    rank: int
+    asked: int
+    has_figure: bool
+
+
+@dataclass(frozen=True)
+class PageTerms:
+    """The share of each block's terms that another block or the question has, those terms, and
+    those of the question.
+    """
+
+    shares: Mapping[int, float]
+    shared: frozenset[str]
+    asked: frozenset[str]
+
+    @property
+    def is_enough(self) -> bool:
+        """Return whether the page has enough blocks for one to be foreign to it."""
+        return len(self.shares) >= LEAST_BLOCKS
+
+    @cached_property
+    def _in_order(self) -> Sequence[float]:
+        return sorted(self.shares.values())
+
+    def step(self, text: str) -> str:
+        """Return how much of a text's terms is known, in steps; "e" if it has none."""
+        terms = content_terms(text)
+        share = share_known(terms, self.shared)
+        return str(bisect_left(SHARES_OF_PART, share)) if terms else "e"
+
+    def standing(self, sentence: Sentence) -> Standing:
+        below = bisect_left(self._in_order, self.shares[sentence.block])
+        return Standing(
+            self.step(sentence.text),
+            RANKS * below // (len(self.shares) - 1),
+            min(MOST_ASKED, len(content_terms(sentence.text) & self.asked)),
+            any(map(str.isdigit, sentence.text)),
+        )
+
+    @classmethod
+    def of(cls, found: Sequence[Sentence], asked: str) -> PageTerms:
+        blocks = {
+            number: frozenset[str]().union(*(content_terms(each.text) for each in block))
+            for number, block in groupby(found, key=lambda each: each.block)
+        }
+        counts, wanted = Counter(chain.from_iterable(blocks.values())), content_terms(asked)
+        shared = wanted.union(term for term, count in counts.items() if count > 1)
+        shares = {number: share_known(terms, shared) for number, terms in blocks.items()}
+        return cls(shares, shared, wanted)
+
+
+def share_known(terms: frozenset[str], known: frozenset[str]) -> float:
+    return len(terms & known) / max(1, len(terms))

@@ -4,11 +4,10 @@ model over its words and those of its neighbours.
 Fitted by `python -m bench.injection.fitting`, which describes its examples; since
 `Form.SURROUNDED` also to what surrounds a sentence (`steering_scores`), and since `Form.EMBEDDED`
 to what it only embeds (`embedded_parts.py`), and to the words for what people tell each other
-around it. A word, a pair of words
-and the first five letters of either are features, hashed into buckets, and so are the kinds of
-words of `order_words.py` that occur together, and the forms that only orders have: a kind says in
-one language what was learned in another. Addresses, quotations and figures stand for themselves,
-since what an order dictates may be on any subject.
+around it. A word, a pair of words and the first five letters of either are features, hashed into
+buckets, and so are the kinds of words of `order_words.py` that occur together, and the forms that
+only orders have: a kind says in one language what was learned in another. Addresses, quotations
+and figures stand for themselves, since what an order dictates may be on any subject.
 """
 
 from __future__ import annotations
@@ -17,23 +16,34 @@ import json
 import re
 from base64 import b85decode
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from itertools import chain, combinations, groupby, pairwise, repeat
+from functools import cache, lru_cache
+from itertools import combinations, groupby, pairwise, repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.folding import folded
 from research.engine.text.remembered import remember_texts
-from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
+from research.engine.text.sentences import (
+    REMEMBERED_CHARACTERS,
+    Sentence,
+    text_length,
+    with_neighbours,
+)
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.dictation import dictates, opens_dictation
-from research.engine.untrusted.embedded_parts import QUOTED, embedded_parts, within_quotations
+from research.engine.untrusted.embedded_parts import (
+    QUOTED,
+    PageTerms,
+    Standing,
+    embedded_parts,
+    share_known,
+    within_quotations,
+)
 from research.engine.untrusted.order_forms import is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
 from research.engine.untrusted.order_words import (
@@ -81,12 +91,7 @@ REACH = 6
 """Sentences on either side that are around."""
 SHARES_OF_SENTENCE = (0.1, 0.25, 0.4, 0.6)
 SHARES_OF_BLOCK = (0.1, 0.25, 0.4)
-SHARES_OF_PART = (0.1, 0.25, 0.4, 0.6)
-RANKS = 4
-LEAST_BLOCKS = 3
-"""Of a page that a sentence may be foreign to."""
 MOST_POINTS = 7
-MOST_ASKED = 3
 LEAST_EMBEDDED = 2
 STEM = 5
 FIRST = 3
@@ -195,7 +200,7 @@ def _own_features(
     found: Sequence[Sentence], asked: str, form: Form
 ) -> Iterator[tuple[Sentence, Sequence[str], list[tuple[Collection[int], float]]]]:
     """Yield each sentence with the other ones around, and the rest of `surrounded_features`."""
-    known = _Known.of(found, asked)
+    known = PageTerms.of(found, asked)
     told = _kinds_told(found) if form >= Form.EMBEDDED else {}
     quoted = frozenset(within_quotations(found))
     for group in _groups(found):
@@ -242,69 +247,7 @@ def _groups(found: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
         yield joined
 
 
-class _Standing(NamedTuple):
-    """How a sentence stands on its page: in steps, how much of its terms is known, and how much of
-    its block's beside those of the other blocks; how many of its terms the question has, and
-    whether it has a figure.
-    """
-
-    step: str
-    rank: int
-    asked: int
-    has_figure: bool
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The share of each block's terms that another block or the question has, those terms, and
-    those of the question.
-    """
-
-    shares: Mapping[int, float]
-    shared: frozenset[str]
-    asked: frozenset[str]
-
-    @property
-    def is_enough(self) -> bool:
-        """Return whether the page has enough blocks for one to be foreign to it."""
-        return len(self.shares) >= LEAST_BLOCKS
-
-    @cached_property
-    def _in_order(self) -> Sequence[float]:
-        return sorted(self.shares.values())
-
-    def step(self, text: str) -> str:
-        """Return how much of a text's terms is known, in steps; "e" if it has none."""
-        terms = content_terms(text)
-        share = _share(terms, self.shared)
-        return str(bisect_left(SHARES_OF_PART, share)) if terms else "e"
-
-    def standing(self, sentence: Sentence) -> _Standing:
-        below = bisect_left(self._in_order, self.shares[sentence.block])
-        return _Standing(
-            self.step(sentence.text),
-            RANKS * below // (len(self.shares) - 1),
-            min(MOST_ASKED, len(content_terms(sentence.text) & self.asked)),
-            any(map(str.isdigit, sentence.text)),
-        )
-
-    @classmethod
-    def of(cls, found: Sequence[Sentence], asked: str) -> _Known:
-        blocks = {
-            number: frozenset[str]().union(*(content_terms(each.text) for each in block))
-            for number, block in groupby(found, key=lambda each: each.block)
-        }
-        counts, wanted = Counter(chain.from_iterable(blocks.values())), content_terms(asked)
-        shared = wanted.union(term for term, count in counts.items() if count > 1)
-        shares = {number: _share(terms, shared) for number, terms in blocks.items()}
-        return cls(shares, shared, wanted)
-
-
-def _share(terms: frozenset[str], known: frozenset[str]) -> float:
-    return len(terms & known) / max(1, len(terms))
-
-
-def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
+def _surroundings(sentence: Sentence, known: PageTerms) -> Iterator[bytes]:
     """Yield how foreign a sentence and its block are to the page and the question, the points of
     the rules, and what its quotations hold.
     """
@@ -312,7 +255,7 @@ def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
     if not known.is_enough or not terms:
         yield b"fo none"
     else:
-        step = bisect_left(SHARES_OF_SENTENCE, _share(terms, known.shared))
+        step = bisect_left(SHARES_OF_SENTENCE, share_known(terms, known.shared))
         yield b"fo %d" % step
         yield b"fb %d" % bisect_left(SHARES_OF_BLOCK, known.shares[sentence.block])
         if _kinds(sentence.text):
@@ -322,7 +265,7 @@ def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=4_000)
-def _telling(told: tuple[str, ...], is_quoted: bool, standing: _Standing | None) -> tuple[int, ...]:
+def _telling(told: tuple[str, ...], is_quoted: bool, standing: Standing | None) -> tuple[int, ...]:
     """Return the buckets of the kinds of words for telling in the block, of whether the sentence is
     within a quotation that an earlier one opens, and of how it stands with that on its page, if
     that has enough blocks.
@@ -341,7 +284,7 @@ def _telling(told: tuple[str, ...], is_quoted: bool, standing: _Standing | None)
     return _hashed(map(str.encode, named), _EMBEDDED_SEED)
 
 
-def _embedded(sentence: Sentence, known: _Known) -> Iterator[str]:
+def _embedded(sentence: Sentence, known: PageTerms) -> Iterator[str]:
     """Yield the kinds of words in the frames of the parts that a sentence embeds, and how foreign
     the parts are to the page, apart from their frames.
     """
@@ -382,17 +325,6 @@ def _in_quotations(text: str) -> tuple[bytes, ...]:
 def is_firmly_an_order(text: str) -> bool:
     """Return whether a text by itself hardly reads like anything else than an order."""
     return order_model().score(buckets_of(text, "", "")) >= FIRM_SCORE
-
-
-def with_neighbours(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, str]]:
-    """Yield each sentence with the texts before and after it in its block; "" where it has none."""
-    around = (None, *found, None)
-    for before, sentence, after in zip(around, found, around[2:], strict=False):
-        yield (
-            sentence,
-            before.text if before and before.block == sentence.block else "",
-            after.text if after and after.block == sentence.block else "",
-        )
 
 
 def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Collection[int], float]]:

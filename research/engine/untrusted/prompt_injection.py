@@ -26,11 +26,11 @@ from research.engine.text.sentences import (
     text_length,
 )
 from research.engine.untrusted.dictation import find_dictation
+from research.engine.untrusted.embedded_parts import LEAST_BLOCKS
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_model import (
     EMBEDDED_RULED_SCORE,
     EMBEDDED_SCORE,
-    LEAST_BLOCKS,
     REMOVED_SCORE,
     RULED_SCORE,
     STEERING_SCORE,
