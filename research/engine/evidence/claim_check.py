@@ -97,12 +97,14 @@ class ClaimCheck:
 
     `carried`: code vouches that the quotes say it. `refused`: code found a difference, and no
     other opinion counts. `undecided`: code can't know. `reasons` are the differences that it found
-    or suspects. `is_near` marks an undecided claim that nearly has the words of its quote.
+    or suspects. `is_near` marks an undecided claim that nearly has the words of its quote,
+    `is_left` one that code would refuse if the verifier were less good.
     """
 
     outcome: Outcome
     reasons: tuple[str, ...] = ()
     is_near: bool = False
+    is_left: bool = False
 
 
 @lru_cache(maxsize=2048)
@@ -132,17 +134,16 @@ def _compare(claim: str, quote: str, context: str, by: RefusesBy) -> ClaimCheck:
         return ClaimCheck("carried")
     proven = found if by == "suspicion" else proven_differences(found, claim, quote, context)
     share = share_in_order(claim, quote)
-    if by == "floor" and _LEFT_TO_VERIFIER.issuperset(proven):
-        refuses = False
-    elif by in ("likeness", "floor"):
+    if by in ("likeness", "floor"):
         is_alike = share >= (SHORT_ALIKE_SHARE if _is_short(claim) else ALIKE_SHARE)
         refuses = bool(proven) and (is_alike or not _IN_ANY_WORDS.isdisjoint(proven))
     else:
         told_by_wording = _TOLD_BY_WORDING.issuperset(proven)
         refuses = bool(proven) and (not told_by_wording or share >= SHORT_ALIKE_SHARE)
-    if refuses:
+    is_left = by == "floor" and refuses and _LEFT_TO_VERIFIER.issuperset(proven)
+    if refuses and not is_left:
         return ClaimCheck("refused", found)
-    return ClaimCheck("undecided", found, is_near=share >= NEAR_SHARE)
+    return ClaimCheck("undecided", found, is_near=share >= NEAR_SHARE, is_left=is_left)
 
 
 def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:

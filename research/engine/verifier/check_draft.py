@@ -51,7 +51,7 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
     if not _may_carry(run, checks):
         await drop_check(run)
         return Verified(quote_instead(draft, [*refused, *undecided], run.ledger))
-    judged = await _judge(run, undecided)
+    judged = await _judge(run, undecided, checks)
     carried = judged.carried & _may_carry(run, checks)
     faulty = [*refused, *(each for each in undecided if each not in judged.carried)]
     near = judged.carried - carried
@@ -75,8 +75,12 @@ def _may_carry(run: Run, checks: Mapping[Statement, ClaimCheck]) -> frozenset[St
     )
 
 
-async def _judge(run: Run, undecided: Sequence[Statement]) -> Judged:
-    """Return the verdicts: those on claims that were asked for ahead, then those on the rest."""
+async def _judge(
+    run: Run, undecided: Sequence[Statement], checks: Mapping[Statement, ClaimCheck]
+) -> Judged:
+    """Return the verdicts: those on claims that were asked for ahead, then those on the rest, but
+    for statements that code would refuse, which alone are not worth a further call.
+    """
     ahead = await take_check(run)
     if ahead is None:
         return await _ask(run, undecided)
@@ -84,7 +88,7 @@ async def _judge(run: Run, undecided: Sequence[Statement]) -> Judged:
     carried = frozenset(each for each, verdict in settled.items() if verdict)
     judged = replace(ahead.judged, carried=carried)
     rest = [each for each, verdict in settled.items() if verdict is None]
-    if not rest or judged.use != "believed":
+    if all(checks[each].is_left for each in rest) or judged.use != "believed":
         return judged
     further = await _ask(run, rest)
     is_believed = further.use == "believed"

@@ -301,4 +301,6 @@ def test_the_date_of_the_page_may_date_what_it_says(claim: str, dated: str, outc
 def test_a_good_verifier_is_left_roles_but_no_dates_or_negations(claim: str, outcome: str) -> None:
     quote = "The builder sued the mayor over the bridge."
     assert claim_check.check_claim(claim, quote, "").outcome == "refused"
-    assert claim_check.check_claim(claim, quote, "", by="floor").outcome == outcome
+    check = claim_check.check_claim(claim, quote, "", by="floor")
+    assert check.outcome == outcome
+    assert check.is_left is (outcome == "undecided")
