@@ -10,7 +10,7 @@ from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
-from research.engine.report.parts.disagreement import holders_of, untold_rivals
+from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import (
@@ -310,3 +310,18 @@ def test_that_there_is_a_dispute_is_said_before_its_box_and_nothing_is_doubted_t
     assert "When it fell is disputed." in lead and "When it fell" not in box
     assert "One says in spring (" in box and "Another says in autumn (" in box
     assert "otherwise" not in shown
+
+
+def test_a_side_that_goes_on_stands_in_the_box_whole() -> None:
+    said = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2",))
+    told = replace(record_of("E2", "It fell in autumn.", "b.example"), contradicts=("E1",))
+    known = ledger_of(said, told, record_of("E3", "It rained.", "c.example"))
+    spring, more, autumn = (
+        Statement("It fell in spring.", ("E1",)),
+        Statement("There had been frost.", ("E1", "E3")),
+        Statement("It fell in autumn.", ("E2",)),
+    )
+    assert [*rival_groups((spring, more, autumn), known)] == [[spring, more, autumn]]
+    rain = Statement("It rained.", ("E3",))
+    assert [*rival_groups((spring, rain, autumn), known)] == [[spring], [rain], [autumn]]
+    assert [*rival_groups((spring, more), known)] == [[spring], [more]]

@@ -81,10 +81,16 @@ def with_both_sides(
 
 
 def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
-    """Yield the statements, together with those right behind them that contradict them."""
+    """Yield the statements, together with those right behind them that contradict them; a side may
+    go on in further statements before the other one follows, but not in earlier runs.
+    """
     group: list[Statement] = []
-    for said in statements:
-        if group and any(_disagree(said, other, ledger) for other in group):
+    every = [*statements]
+    for at, said in enumerate(every):
+        if group and (
+            any(_disagree(said, other, ledger) for other in group)
+            or (ledger.began >= Form.CARRIED and _goes_on(group, every[at:], ledger))
+        ):
             group.append(said)
             continue
         if group:
@@ -92,6 +98,17 @@ def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[li
         group = [said]
     if group:
         yield group
+
+
+def _goes_on(group: Sequence[Statement], rest: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether the first of these statements shares evidence with a group, and the one after
+    those that do contradicts it.
+    """
+    own = {i for each in group for i in each.evidence}
+    if own.isdisjoint(rest[0].evidence):
+        return False
+    other = next((said for said in rest if own.isdisjoint(said.evidence)), None)
+    return other is not None and any(_disagree(other, each, ledger) for each in group)
 
 
 def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:
