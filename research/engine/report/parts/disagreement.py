@@ -66,7 +66,9 @@ def _follows(rival: str, said: Statement, rest: Sequence[Statement]) -> bool:
 def with_both_sides(
     summary: Sequence[Statement], sections: Iterable[Section], ledger: Ledger
 ) -> tuple[Statement, ...]:
-    """Return the summary with the other side behind each statement that sources contradict."""
+    """Return the summary with the other side behind each statement that sources contradict; not,
+    but in earlier runs, behind one that only cites a record for something else.
+    """
     every = [said for section in sections for said in section.statements]
     told: list[Statement] = []
     cited = {i for said in summary for i in said.evidence}
@@ -74,10 +76,22 @@ def with_both_sides(
         told.append(said)
         for rival in _rivals_of(said, ledger):
             other = next((s for s in every if rival in s.evidence and not s.quoted), None)
+            if ledger.began >= Form.CARRIED and not _takes_side(said, rival, ledger):
+                continue
             if rival not in cited and other is not None:
                 told.append(other)
                 cited |= set(other.evidence)
     return tuple(told)
+
+
+def _takes_side(said: Statement, rival: str, ledger: Ledger) -> bool:
+    """Return whether a statement has half of the words of a claim that it cites and that another
+    one contradicts.
+    """
+    records = ledger.book.records
+    own, told = records[rival].contradicts, term_set(said.body)
+    claims = [term_set(records[i].claim) for i in said.evidence if i in own]
+    return any(2 * len(claim & told) >= len(claim) for claim in claims)
 
 
 def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[list[Statement]]:

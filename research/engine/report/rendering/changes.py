@@ -68,7 +68,7 @@ def changes_of(draft: Draft, ledger: Ledger) -> list[Change]:
             is_plain = not said.quoted and said.computed is None
             change = _change_in(said, ledger) if is_plain else None
             if change and not (change.is_told and said in events):
-                key = change.evidence[0] or (change.before, change.now)
+                key = (change.old.id,) if change.old else (change.before, change.now)
                 known = found.setdefault(key, change)
                 if _likeness(change) > _likeness(known):
                     found[key] = change
@@ -151,7 +151,7 @@ def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
         return None
     dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
     what = _clause_with(now, said.body)
-    return Change(said, what, was, now, dates, ((), said.evidence), True)
+    return Change(said, what, was, now, dates, (said.evidence, said.evidence), True)
 
 
 def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
