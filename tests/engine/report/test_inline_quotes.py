@@ -90,6 +90,9 @@ def test_a_quotation_counts_for_the_statement_whose_place_it_takes(ledger: Ledge
     assert cost_by_words(quote) == cost_by_words(said)
     assert words_of_quoting(draft) == 0
     assert words_of_quoting(instead) == quote.words + NAME_WORDS - said.words
+    others = (SAID, replace(SAID, evidence=("E3",)))
+    mostly = replace(instead, sections=(Section("A1", (quote, *others)),))
+    assert words_of_quoting(mostly) == 0, "a few quotations get no room of their own"
 
 
 def test_quotations_of_earlier_runs_count_for_themselves(ledger: Ledger) -> None:

@@ -82,7 +82,11 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
 
 def words_of_quoting(draft: Draft) -> int:
     """Return how many words more the quotations of a draft take than the statements in whose place
-    they stand, each once: a report that may only quote says no less for it.
+    they stand, each once: a report that may only quote says no less for it. 0 where most of it is
+    statements.
     """
-    quoted = (said for said in {*draft.statements} if said.replaced_words)
-    return sum(max(0, said.words + NAME_WORDS - said.replaced_words) for said in quoted)
+    said = {*draft.statements}
+    quoted = [each for each in said if each.replaced_words]
+    if 2 * len(quoted) < len(said):
+        return 0
+    return sum(max(0, each.words + NAME_WORDS - each.replaced_words) for each in quoted)
