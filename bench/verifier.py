@@ -26,7 +26,7 @@ from bench.page import table
 from bench.verifier_canaries import Row, labelled_examples, rows_by_field, spotted_share
 from bench.world.verifying import CONSTANT, ERROR_RATES
 from research.engine.config import ResearchConfig
-from research.engine.evidence.claim_check import check_claim
+from research.engine.evidence.claim_check import RefusesBy, check_claim
 from research.engine.records import Qualification
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
@@ -42,7 +42,11 @@ SEEDS = 2000
 CALLS_SEEDS = 3
 DISCRIMINATOR_SEEDS = 10
 STATEMENTS = 12
-HONEST = "honest"
+HONEST, GOOD = "honest", "good"
+RATES = {GOOD: 0.02, **ERROR_RATES}
+"""Shares of pairs on which a stub errs. The good one mostly misses so few that it is believed on
+details as well.
+"""
 CONFIG = ResearchConfig()
 CORRELATIONS = (0.0, 0.5, 1.0)
 """Between the errors of the two looks of the honest stub; no figure of a real model is known."""
@@ -53,7 +57,7 @@ def judge_of(name: str, seed: int, look: str = "") -> Judge:
     """Return a stub that knows labels: constant, or erring at its rate, alike on the same pair."""
     if name in CONSTANT:
         return lambda labelled: CONSTANT[name]
-    rate = ERROR_RATES[name]
+    rate = RATES[name]
 
     def judge(labelled: LabelledPair) -> bool:
         errs = Random(f"{seed} {look}{labelled.pair.statement}").random() < rate
@@ -119,8 +123,10 @@ def _fates_of_call(
     chance: Random,
 ) -> Iterator[Fate]:
     undecided, near = [], set()
+    sees_details = known is not None and known.missed <= CONFIG.verifier_most_missed_details
     for row in rows:
-        check = check_claim(row.statement, row.quote, row.context)
+        by: RefusesBy = "floor" if sees_details else "likeness"
+        check = check_claim(row.statement, row.quote, row.context, by=by)
         if check.outcome == "undecided":
             undecided.append(row)
             if check.is_near:
@@ -128,7 +134,7 @@ def _fates_of_call(
         else:
             yield Fate(row, "statement" if check.outcome == "carried" else "quotation")
     is_believed = bool(undecided) and _is_believed(undecided, texts, judge, known, chance)
-    if known is not None and known.missed <= CONFIG.verifier_most_missed_details:
+    if sees_details:
         near = set()
     for row in undecided:
         may_carry = twice is not None and is_believed and row.statement not in near
@@ -164,13 +170,14 @@ def claims_table(part: str, seeds: int) -> str:
     seeds.
     """
     rows = []
+    often = [(name, each) for name in (HONEST, GOOD) for each in CORRELATIONS]
     once = [(name, 0.0) for name in (None, *ERROR_RATES, *CONSTANT) if name != HONEST]
-    for name, correlation in (*((HONEST, each) for each in CORRELATIONS), *once):
+    for name, correlation in (*often, *once):
         counts: Counter[tuple[bool, str]] = Counter()
-        for seed in range(seeds if name in ERROR_RATES else 1):
+        for seed in range(seeds if name in RATES else 1):
             found = fates(part, name, seed, correlation)
             counts.update((each.row.faithful, each.became) for each in found)
-        shown = f"{name}, correlation {correlation}" if name in ERROR_RATES else name or "none"
+        shown = f"{name}, correlation {correlation}" if name in RATES else name or "none"
         rows.append([shown, *(_share(counts, *place) for place in PLACES)])
     head = ["verifier", "unfaithful shown as statements", "faithful kept as statements",
             "faithful lost"]  # fmt: skip
@@ -201,7 +208,7 @@ def main() -> None:
         print(claims_table(options.part, CALLS_SEEDS))
         return
     print(table(["verifier", f"believed in {SEEDS:,} qualifications"],
-                [[n, f"{believed_share(n):.2%}"] for n in (*ERROR_RATES, *CONSTANT)]))  # fmt: skip
+                [[n, f"{believed_share(n):.2%}"] for n in (*RATES, *CONSTANT)]))  # fmt: skip
     print()
     print(claims_table("tuning", CALLS_SEEDS))
     spotted = mean(map(spotted_share, range(DISCRIMINATOR_SEEDS)))

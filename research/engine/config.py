@@ -238,7 +238,8 @@ class ResearchConfig(BaseModel):
     verifier_most_missed_details: int = define_knob(
         2,
         "Unfaithful ones of the labelled pairs that a verifier may have missed to be believed on"
-        " statements that nearly have their quotes' words; those become quotations otherwise.",
+        " statements that nearly have their quotes' words or differ from them only in what wording"
+        " tells, such as roles; those become quotations otherwise.",
         unit="errors",
         ge=0,
         le=80,
