@@ -235,7 +235,7 @@ def _source(
         "shown_site": _site_of(row) if row.title else None,
         "kind": str(words.KIND[row.kind]),
         "facts": [*_facts(row, cited, rows), *([told] if quotes else [])],
-        "uses": _uses(cited, rows),
+        "uses": _uses(cited, rows.asked, row.run.question),
         "is_disputed": any(each.evidence.contradicts for each in cited),
         "is_superseded": any(each.evidence.label in rows.earlier for each in cited),
         "quote": max(quotes, key=len, default=""),
@@ -251,16 +251,14 @@ def _site_of(row: Source) -> words.Site:
     return words.site_of(row.url, None if row.site == row.title else row.site)
 
 
-def _uses(cited: Sequence[EvidenceSource], rows: SourceRows) -> str:
-    """Return for which of several sub-questions a page is cited: names, the others counted."""
-    labels = dict.fromkeys(each.evidence.aspect_label for each in cited)
+def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: str) -> str:
+    """Return for which sub-questions a page is cited: names, the others counted."""
+    texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
     named = [
-        capitalize_heading(shorten(rows.asked[label], LONGEST_USE))
-        for label in labels
-        if label in rows.asked
+        capitalize_heading(shorten(text, LONGEST_USE))
+        for text in dict.fromkeys(texts)
+        if text and text != question
     ]
-    if len(rows.asked) < 2:
-        return ""
     more = len(named) - USES_NAMED
     counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
     return "; ".join([*named[:USES_NAMED], *([counted] if more > 0 else [])])
