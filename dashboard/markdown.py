@@ -217,6 +217,21 @@ def markers_beside(markdown: str, number: int, place: int) -> list[tuple[int, in
     return []
 
 
+def markers_in_text(markdown: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield each marker behind a statement with its occurrence, and whether the statement is given
+    as an earlier one.
+    """
+    for token in parse_with_places(markdown):
+        for child in token.children or ():
+            placed = zip(MARKER.finditer(child.content), child.meta.get("places", ()), strict=False)
+            starts = {marker.start(): (int(marker[1]), place) for marker, place in placed}
+            for said in STATEMENT.finditer(child.content):
+                is_earlier = EARLIER.search(said[1]) is not None
+                for start in range(*said.span(2)):
+                    if start in starts:
+                        yield (*starts[start], is_earlier)
+
+
 def _groups_of(text: str, markers: Sequence[re.Match[str]]) -> list[int]:
     """Return the index of the statement that each citation marker of a text follows."""
     groups, number = list[int](), 0

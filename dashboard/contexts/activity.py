@@ -1,15 +1,22 @@
-"""The activity log of a run: outside calls, time by kind of call, and model usage."""
+"""What a run did: in a few lines, call by call, by kind of call, and by its use of models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
+from dashboard.contexts.aspects import exclude_dropped, raised_by
+from dashboard.contexts.run import verdict_sentence
+from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
+from dashboard.titles import shorten
+from research.engine.assessment.answer_status import ANSWERED
+from research.engine.records import Status
+from research.engine.text.tokens import capitalize_heading
 from research.models import JournalEntry
 
 TASKS = {
@@ -33,6 +40,9 @@ OUTCOMES = {
     "failed": words.State(_("failed"), "cross", "bad"),
     "refused": words.State(_("refused by a budget"), "cross", "fair"),
 }
+NAMED = 4
+"""Open sub-questions that are named; more are counted."""
+LONGEST_NAME = 70
 
 
 def activity_line(entry: JournalEntry) -> dict[str, Any]:
@@ -188,3 +198,94 @@ def describe_evaluation(found: Mapping[str, Any] | None) -> str:
         "%(process)s (40 %%)."
     )
     return f"{sentence % marks} {found['reasoning']}".strip()
+
+
+# --- how an ended run was researched ---------------------------------------------------------
+
+
+def account_lines(rows: RunRows) -> list[dict[str, Any]]:
+    """Return what an ended run asked and read, how it was judged, why it stopped, what is open."""
+    if not rows.run.ended:
+        return []
+    is_done = rows.run.status == Status.COMPLETED
+    lines = (
+        (gettext("Asked"), _describe_asking(rows), False),
+        (gettext("Work done"), _describe_reading(rows), False),
+        (gettext("Judged"), _describe_judging(rows), False),
+        (gettext("Ended"), _describe_end(rows) if is_done else "", True),
+        (gettext("Left open"), _describe_open(rows), False),
+    )
+    return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
+
+
+def _describe_asking(rows: RunRows) -> str:
+    """Return how many sub-questions there were, and how many of them reading led to."""
+    parts = exclude_dropped(rows.progress.aspects)
+    if len(parts) < 2:
+        return ""
+    told = words.count_noun(len(parts), "sub-question")
+    raised = sum(bool(raised_by(part.raised_by)) for part in parts)
+    if not raised:
+        return f"{told}."
+    return ngettext(
+        "%(asked)s, %(n)s of them raised by what was read.",
+        "%(asked)s, %(n)s of them raised by what was read.",
+        raised,
+    ) % {"asked": told, "n": words.format_number(raised)}
+
+
+def _describe_reading(rows: RunRows) -> str:
+    now = rows.progress
+    if not now.run.round:
+        return ""
+    told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
+        "searches": words.count_noun(now.usage["searches"], "search"),
+        "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
+        "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
+    }
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    if not cited:
+        return told
+    return f"{told} " + gettext("The report cites %(pages)s.") % {
+        "pages": words.describe_pages(cited)
+    }
+
+
+def _describe_end(rows: RunRows) -> str:
+    """Return why an ended run stopped, without the "Stopped" that its label says."""
+    told = verdict_sentence(rows).removeprefix(gettext("Stopped: "))
+    return told[:1].upper() + told[1:]
+
+
+def _describe_judging(rows: RunRows) -> str:
+    quality = rows.progress.quality
+    if quality.score is None:
+        return ""
+    if rows.judged_by_model:
+        told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")
+    else:
+        told = gettext(
+            "No model judged: code put the chance of an answer at %(score)s of 10; research can "
+            "stop at %(goal)s."
+        )
+    return told % {
+        "score": words.format_score(quality.score),
+        "goal": words.format_score(quality.threshold),
+    }
+
+
+def _describe_open(rows: RunRows) -> str:
+    """Return the names of several sub-questions' open ones; '' if none is open."""
+    parts = exclude_dropped(rows.progress.aspects)
+    left = [
+        capitalize_heading(shorten(part.text, LONGEST_NAME))
+        for part in parts
+        if part.mark not in ANSWERED
+    ]
+    if not left or len(parts) < 2:
+        return ""
+    more = len(left) - NAMED
+    if more > 1:
+        counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
+        left = [*left[:NAMED], counted]
+    return "; ".join(left)

@@ -239,13 +239,11 @@ def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
 
 def told_gaps(rows: RunRows) -> list[GapPart]:
     """Return the gaps; of an ended run without those that only name a sub-question, since its
-    state beside it says that it is open.
+    state beside it says whether it is open.
     """
     asked = [part.text.casefold() for part in rows.progress.aspects] if rows.run.ended else []
     return [
-        gap
-        for gap in rows.progress.gaps
-        if gap.closed_round is not None or not any(text in gap.text.casefold() for text in asked)
+        gap for gap in rows.progress.gaps if not any(text in gap.text.casefold() for text in asked)
     ]
 
 

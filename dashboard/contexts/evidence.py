@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,22 +28,41 @@ def count_evidence(rows: RunRows) -> dict[str, Any]:
 
 def shown_counts(rows: RunRows) -> dict[str, Any]:
     """Return the number of records on the page and the number omitted."""
-    shown = len(rows.newest)
+    shown = len(rows.shown)
     return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
 
 
 def all_evidence_link(rows: RunRows) -> dict[str, Any]:
     """Return the link to the full list of records; its address is '' if the page shows them all."""
     total = rows.progress.evidence.count
-    is_cut = total > len(rows.newest)
+    is_cut = total > len(rows.shown)
     return {
         "total": total,
         "address": reverse("evidence", args=[rows.run.public_id]) if is_cut else "",
     }
 
 
+@dataclass(frozen=True)
+class Use:
+    """What the report of a `run` makes of its records, by label: the first number that cites each
+    of them, and those that give an `earlier` value; with the claims of all.
+    """
+
+    run: str
+    numbers: Mapping[str, int]
+    earlier: Container[str]
+    claims: Mapping[str, str]
+
+
+def evidence_rows(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a context for each record that the page of a run shows."""
+    claims = {row.label: row.claim for row in rows.evidence}
+    use = Use(rows.run.public_id, rows.numbers, rows.earlier, claims)
+    return [claim_context(row, rows.site_names, use) for row in rows.shown]
+
+
 def claim_context(
-    row: Evidence, site_names: Mapping[str, str], *, whole: bool = False
+    row: Evidence, site_names: Mapping[str, str], use: Use, *, whole: bool = False
 ) -> dict[str, Any]:
     """Return an evidence record, the quotes that contain its claim first; `whole` with their full
     texts. `site_names` are those of its pages, by address.
@@ -63,7 +83,10 @@ def claim_context(
             str(words.CAVEATS[flag]) for flag in row.uncertainty if words.CAVEATS.get(flag)
         ],
         "earlier": row.round == 0,
-        "contradicts": ", ".join(row.contradicts),
+        "number": (number := use.numbers.get(row.label)),
+        "address": reverse("citation", args=[use.run, number]) if number else "",
+        "is_superseded": row.label in use.earlier,
+        "contradicts": [use.claims[label] for label in row.contradicts if label in use.claims],
         "review": str(words.VERDICT[said].word) if said else "",
     }
 

@@ -30,7 +30,7 @@ from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
-DEPTHS = dict(CHOICES["research_depth"])
+DEPTHS = {depth: name for depth, name in CHOICES["research_depth"] if depth != "standard"}
 WHOLE = frozenset({Trust.ANSWERED, Trust.DISPUTED})
 """Of these the badge says that all sub-questions are answered."""
 RECENT_DAYS = 7

@@ -48,7 +48,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "line": {
             "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))
         },
-        "summary": {"lines": parts.account_lines(rows)},
+        "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {"live": run["live"], "steps": steps, **parts.action_context(rows)},
         "heard": {"heard": list_pending_commands(rows)},
@@ -99,7 +99,7 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),
         "gaps": aspects.gap_rows(rows),
-        "evidence": [evidence.claim_context(row, rows.site_names) for row in rows.newest],
+        "evidence": evidence.evidence_rows(rows),
         "refused": [evidence.refused_quote_context(row) for row in rows.refused],
         "rounds": [rounds.round_column(row, rows) for row in rows.rounds],
     }

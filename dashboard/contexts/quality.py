@@ -14,7 +14,7 @@ from dashboard.stored_texts import worded
 from research.models import GateResult, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
-WIDTH, HEIGHT = 320, 80
+WIDTH, HEIGHT = 320, 92
 TOP, BOTTOM = 8, 72
 BEST = 10.0
 

@@ -263,59 +263,6 @@ def describe_score(payload: Progress) -> str:
     }
 
 
-def account_lines(rows: RunRows) -> list[dict[str, Any]]:
-    """Return how an ended run was researched: what was read, how it was judged, why it stopped."""
-    if not rows.run.ended:
-        return []
-    is_done = rows.run.status == Status.COMPLETED
-    lines = (
-        (gettext("Work done"), _describe_reading(rows), False),
-        (gettext("Judged"), _describe_judging(rows), False),
-        (gettext("Ended"), _describe_end(rows) if is_done else "", True),
-    )
-    return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
-
-
-def _describe_reading(rows: RunRows) -> str:
-    now = rows.progress
-    if not now.run.round:
-        return ""
-    told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
-        "searches": words.count_noun(now.usage["searches"], "search"),
-        "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
-        "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
-    }
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    if not cited:
-        return told
-    return f"{told} " + gettext("The report cites %(pages)s.") % {
-        "pages": words.describe_pages(cited)
-    }
-
-
-def _describe_end(rows: RunRows) -> str:
-    """Return why an ended run stopped, without the "Stopped" that its label says."""
-    told = verdict_sentence(rows).removeprefix(gettext("Stopped: "))
-    return told[:1].upper() + told[1:]
-
-
-def _describe_judging(rows: RunRows) -> str:
-    quality = rows.progress.quality
-    if quality.score is None:
-        return ""
-    if rows.judged_by_model:
-        told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")
-    else:
-        told = gettext(
-            "No model judged: code put the chance of an answer at %(score)s of 10; research can "
-            "stop at %(goal)s."
-        )
-    return told % {
-        "score": words.format_score(quality.score),
-        "goal": words.format_score(quality.threshold),
-    }
-
-
 def describe_position(now: Progress) -> str:
     """Return how far a run is: "round 2 of up to 5"; in the fixed mode its level and queries."""
     level = now.level

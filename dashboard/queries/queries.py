@@ -19,7 +19,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from dashboard.markdown import markers_beside
-from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited
+from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited, labels_of_earlier
 from research.engine.records import ENDED, WAITING, Status, Usage
 from research.models import (
     Aspect,
@@ -100,7 +100,8 @@ class SourceRows:
     """The sources of a run.
 
     `unopened` counts hits that were not fetched; `cited` has the quotes behind each marker;
-    `never` has the viewer's blocked sites.
+    `never` has the viewer's blocked sites, `asked` the texts of sub-questions by label, `earlier`
+    the labels of records that the report gives as an earlier value.
     """
 
     sources: Sequence[Source]
@@ -108,6 +109,8 @@ class SourceRows:
     citations: Sequence[dict[str, Any]]
     cited: Mapping[int, Sequence[EvidenceSource]]
     never: Sequence[str]
+    asked: Mapping[str, str]
+    earlier: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -354,6 +357,8 @@ def source_rows(viewer: Viewer, run: Run) -> SourceRows:
         citations=report.citations if report else (),
         cited=cited_rows(run, report) if report else {},
         never=sites.list_blocked_sites(viewer),
+        asked=dict(run.aspects.values_list("label", "text")),
+        earlier=labels_of_earlier(report) if report else frozenset(),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import F, prefetch_related_objects
 
+from dashboard.markdown import markers_in_text
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import (
@@ -50,9 +51,13 @@ class RunRows(Committed):
         return "document" if keys and all(key.startswith("file:") for key in keys) else "site"
 
     @cached_property
-    def newest(self) -> Sequence[Evidence]:
-        """Return the newest evidence records first, up to a limit, with their quotes."""
-        return self._quoted[:EVIDENCE_SHOWN]
+    def shown(self) -> Sequence[Evidence]:
+        """Return evidence records up to a limit, with their quotes: those that the report cites in
+        the order of their numbers, then the newest.
+        """
+        last = len(self.numbers) + 1
+        ordered = sorted(self._quoted, key=lambda row: self.numbers.get(row.label, last))
+        return ordered[:EVIDENCE_SHOWN]
 
     @cached_property
     def cited(self) -> dict[int, list[EvidenceSource]]:
@@ -97,6 +102,16 @@ class RunRows(Committed):
         return labels_cited(self.report) if self.report else frozenset()
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Return the first number with which the report cites each record, by label."""
+        return first_numbers(self.report) if self.report else {}
+
+    @cached_property
+    def earlier(self) -> frozenset[str]:
+        """Return the labels of records that the report gives as an earlier value."""
+        return labels_of_earlier(self.report) if self.report else frozenset()
+
+    @cached_property
     def rejected(self) -> frozenset[str]:
         """Return the labels of records rejected by a reviewer; empty until the run has ended."""
         return self._judged(Verdict.Kind.REJECT)
@@ -128,6 +143,25 @@ def site_names(*runs: Run | int) -> dict[str, str]:
 
 def labels_cited(report: Report) -> frozenset[str]:
     return frozenset(label for entry in report.citations for label in entry["evidence_ids"])
+
+
+def first_numbers(report: Report) -> dict[str, int]:
+    """Return the first number with which a report cites each record, by label."""
+    found: dict[str, int] = {}
+    for entry in sorted(report.citations, key=lambda entry: entry["marker"]):
+        for label in entry["evidence_ids"]:
+            found.setdefault(label, entry["marker"])
+    return found
+
+
+def labels_of_earlier(report: Report) -> frozenset[str]:
+    """Return the labels of records that a report cites only for an earlier value."""
+    citations = {entry["marker"]: entry for entry in report.citations}
+    told: dict[bool, set[str]] = {True: set(), False: set()}
+    for marker, place, is_earlier in markers_in_text(report.markdown):
+        if marker in citations:
+            told[is_earlier].update(labels_at(citations[marker], place))
+    return frozenset(told[True] - told[False])
 
 
 def labels_at(citation: dict[str, Any], place: int | None) -> Sequence[str]:

@@ -22,7 +22,7 @@ from dashboard.contexts.activity import (
     usage_by_model,
     usage_by_stage,
 )
-from dashboard.contexts.evidence import claim_context
+from dashboard.contexts.evidence import Use, claim_context
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
@@ -131,9 +131,11 @@ def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render all evidence records; the run's own page has only the newest."""
     run = queries.find_run(request.user, public_id)
     page, names = queries.page_of_evidence(run, request.GET.get("page")), site_names(run)
+    rows, claims = RunRows(run), dict(run.evidence.order_by().values_list("label", "claim"))
+    use = Use(run.public_id, rows.numbers, rows.earlier, claims)
     context = {
         "run": run_head(run),
-        "claims": [claim_context(row, names, whole=True) for row in page],
+        "claims": [claim_context(row, names, use, whole=True) for row in page],
         "paging": paging_context(page),
     }
     return render(request, "dashboard/evidence.html", context)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,8 +24,10 @@ from dashboard.queries import queries, thread_queries
 from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
+from dashboard.titles import shorten
 from dashboard.views.sending import by_form
-from research.models import Source
+from research.engine.text.tokens import capitalize_heading
+from research.models import EvidenceSource, Source
 from research.services import sites
 from research.services.errors import ServiceError
 
@@ -39,6 +41,7 @@ def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
     context = {
         "run": run_head(run),
         "folds": found,
+        "summary": summarize_sources(rows),
         "unopened": rows.unopened,
         "filters": source_filters(rows, request.GET),
     }
@@ -85,10 +88,13 @@ def redirect_back(request: HttpRequest) -> HttpResponse:
 
 FIRST = "cited"
 LAST = 1_000_000
+DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
+USES_NAMED = 2
+LONGEST_USE = 60
 MOST_SITES = 6
 """Sites that are named above the list; the others are folded behind their number."""
 FOLDS = (
-    (gettext_lazy("Cited"), ("cited",), gettext_lazy("The report quotes these.")),
+    (gettext_lazy("Cited"), ("cited",), ""),
     (
         gettext_lazy("Read but not used"),
         ("read",),
@@ -100,6 +106,38 @@ FOLDS = (
         gettext_lazy("These could not be read, or must not be."),
     ),
 )
+
+
+def summarize_sources(rows: SourceRows) -> str:
+    """Return what the report cites: how many pages of how many sites, how old they are, what of
+    them is disputed or out of date, and when they were read; '' if it cites none.
+    """
+    quotes = {row.url: row for cited in rows.cited.values() for row in cited}
+    if not quotes:
+        return ""
+    told = [_("The report cites %(pages)s.") % {"pages": words.describe_pages(quotes)}]
+    dates = sorted(
+        row.published
+        for row in quotes.values()
+        if row.published
+        and DATE.match(row.published)
+        and row.published <= row.fetched_at.date().isoformat()
+    )
+    if dates:
+        first, last = (words.format_partial_date(each) for each in (dates[0], dates[-1]))
+        between = {"first": first, "last": last}
+        told.append(
+            _("Published %(first)s to %(last)s.") % between
+            if first != last
+            else _("Published %(first)s.") % between
+        )
+    if undated := len(quotes) - len(dates):
+        text = ngettext("%(n)s gives no date.", "%(n)s give no date.", undated)
+        told.append(text % {"n": words.format_number(undated)})
+    days = {words.format_day(row.fetched_at) for row in quotes.values()}
+    if len(days) == 1:
+        told.append(_("Read %(date)s.") % {"date": days.pop()})
+    return " ".join(told)
 
 
 def source_folds(
@@ -186,7 +224,8 @@ def _source(
     earlier: Mapping[str, Earlier],
 ) -> dict[str, Any]:
     is_web = words.is_on_the_web(row.url)
-    quotes = [cited.quote for marker in markers[row.url] for cited in rows.cited[marker]]
+    cited = [each for marker in markers[row.url] for each in rows.cited[marker]]
+    quotes = [each.quote for each in cited]
     told = ngettext("%(n)s quote", "%(n)s quotes", len(quotes)) % {"n": len(quotes)}
     place = words.readable_url(row.url)
     return {
@@ -195,10 +234,10 @@ def _source(
         "place": place,
         "shown_site": _site_of(row) if row.title else None,
         "kind": str(words.KIND[row.kind]),
-        "facts": [
-            *_facts(row, _read_at(row, rows)),
-            *([told] if quotes else []),
-        ],
+        "facts": [*_facts(row, cited, rows), *([told] if quotes else [])],
+        "uses": _uses(cited, rows.asked, row.run.question),
+        "is_disputed": any(each.evidence.contradicts for each in cited),
+        "is_superseded": any(each.evidence.label in rows.earlier for each in cited),
         "quote": max(quotes, key=len, default=""),
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": worded(row.reason or ""),
@@ -212,16 +251,25 @@ def _site_of(row: Source) -> words.Site:
     return words.site_of(row.url, None if row.site == row.title else row.site)
 
 
-def _read_at(row: Source, rows: SourceRows) -> datetime | None:
-    """Return when the copy that the report quotes was read; None if it quotes none."""
-    cited = (each for quotes in rows.cited.values() for each in quotes if each.url == row.url)
-    return next((each.fetched_at for each in cited), None)
+def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: str) -> str:
+    """Return for which sub-questions a page is cited: names, the others counted."""
+    texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
+    named = [
+        capitalize_heading(shorten(text, LONGEST_USE))
+        for text in dict.fromkeys(texts)
+        if text and text != question
+    ]
+    more = len(named) - USES_NAMED
+    counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
+    return "; ".join([*named[:USES_NAMED], *([counted] if more > 0 else [])])
 
 
-def _facts(row: Source, read: datetime | None) -> list[str]:
+def _facts(row: Source, cited: Sequence[EvidenceSource], rows: SourceRows) -> list[str]:
+    """Return the date of a page, and when it was read unless all were read on one day."""
+    read = cited[0].fetched_at if cited else None
+    days = {each.fetched_at.date() for quotes in rows.cited.values() for each in quotes}
     dated = describe_published(row.published, read or row.run.created_at) or gettext("undated")
-    told = gettext("round %(n)s") % {"n": row.round} if row.round else ""
-    return [part for part in (dated, describe_reading(read) if read else "", told) if part]
+    return [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:

@@ -381,3 +381,25 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     EvidenceSource.objects.update(url="document:oaks.pdf")
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     assert "Open original page" not in answer.content.decode()
+
+
+def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client, run: Run) -> None:
+    add_evidence(run, 2)
+    run.aspects.filter(label="A2").update(state="not_found", raised_by="https://elms.test/")
+    run.evidence.filter(label="E2").delete()
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    told = [row.get_text() for row in page.select(".account dd")]
+    assert told[0] == "2 sub-questions, 1 of them raised by what was read."
+    assert told[-1] == "Part 2"
+
+
+def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 2)
+    run.evidence.filter(label="E1").update(contradicts=["E2"])
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    first = ".evidence-item:first-child "
+    assert text(page, f"{first}.support a") == "Citation 1"
+    assert text(page, f"{first}.other-side") == "Disagrees with “Oaks grow old (2).”"
+    assert not page.select(".evidence-item:last-child :is(.support a, .other-side)")

@@ -50,9 +50,7 @@ def said(tag: Tag) -> str:
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    day = format_day(run.evidence.get().quotes.get().fetched_at)
-    told = f"academic published March 2024 · read {day} · round 1 · 1 quote"
-    assert f"trees.test/oak.html {told}" in said(cited)
+    assert "trees.test/oak.html academic published March 2024 · 1 quote" in said(cited)
     assert said(cited.select("blockquote")[0]) == "“An oak lives for about 600 years.”"
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
@@ -101,6 +99,37 @@ def test_sites_that_are_not_named_are_counted_and_folded(client: Client, run: Ru
     assert rest.has_attr("open")
 
 
+def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
+    client: Client, run: Run
+) -> None:
+    report = run.reports.get()
+    newer = {
+        **report.citations[0],
+        "marker": 2,
+        "url": "https://elms.test/",
+        "evidence_ids": ["E2"],
+    }
+    quote = add_evidence(run, 2).quotes.get()
+    quote.url = newer["url"]
+    quote.save()
+    report.citations += [newer]
+    report.markdown = "It is 700. [2] Previously (2020-03): It was 600. [1]"
+    report.save()
+    add_source(run, newer["url"] + "new", "read")
+    run.source_pages.filter(url=newer["url"]).update(status="cited")
+    run.evidence.filter(label="E2").update(contradicts=["E1"])
+    first, second = folds(client, run)[0].select("li")
+    assert "Earlier value Used for: Part 1" in said(first)
+    assert "Sources disagree Used for: Part 2" in said(second) and "Earlier" not in said(second)
+
+
+def test_the_sources_begin_with_what_the_report_cites(client: Client, run: Run) -> None:
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    [summary] = BeautifulSoup(page, "html.parser").select(".sources > p.summary")
+    read = format_day(run.evidence.get().quotes.get().fetched_at)
+    assert said(summary) == f"The report cites 1 page from 1 site. 1 gives no date. Read {read}."
+
+
 def test_a_date_after_the_page_was_read_is_not_called_its_publication() -> None:
     read = datetime(2026, 11, 21, 23, tzinfo=UTC)
     assert describe_published("2026-11-22", read) == "published 22 November 2026"
@@ -122,7 +151,7 @@ def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, 
         read = folds(client, later)[-1]
         assert f"found {told}" in said(read) and "round 0" not in said(read)
         assert read.select_one(f"a[href='/runs/{run.public_id}/sources/']") is not None
-    assert "new.test undated · round 1" in said(folds(client, deeper)[-1])
+    assert "new.test undated Block" in said(folds(client, deeper)[-1])
     for earlier in (shorter, deeper):
         earlier.delete()
     assert "found in an earlier run" in said(folds(client, Run.objects.get(pk=other.pk))[-1])
