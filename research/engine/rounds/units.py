@@ -140,7 +140,7 @@ async def _of_kind(
         return failure
     for note in answer.notes:
         run.trouble(where, note)
-    return screened_answer(answer, run.question.text, run.form)
+    return screened_answer(answer, run.question.text, run.has_model)
 
 
 def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
@@ -193,7 +193,7 @@ def _has_found_lead(run: Run, item: Work) -> bool:
     again.
     """
     lead = item.topic.lead
-    if lead is None or run.began < Form.PARTED:
+    if lead is None:
         return False
     name = in_words(lead.text)
     return any(in_words(plain_title(hit.title)) == name for hit in item.hits)
@@ -238,12 +238,7 @@ async def fetch_and_read(
         run.report_action(f"Reading for: {item.topic.text}")
         try:
             with contain_errors(item.place, ToolFailedError(UNEXPECTED)):
-                await run_in_thread(
-                    take_pages_apart,
-                    item.pages,
-                    run.question.text,
-                    run.form,
-                )
+                await run_in_thread(take_pages_apart, item.pages, run.question.text, run.has_model)
             item.reading = await read_unit(run, item)
         except ToolFailedError as error:
             run.journal.meter.usage.unexpected_errors += 1
@@ -320,7 +315,7 @@ async def _take_pages(
         run.report_action(f"Reading {host_name(url)}")
         try:
             item.pages.append(
-                await run_in_thread(screened_page, await task, run.question.text, run.form)
+                await run_in_thread(screened_page, await task, run.question.text, run.has_model)
             )
         except FetchFailedError as failure:
             lost += 1
