@@ -60,10 +60,8 @@ class SectionAnswer(Answer):
     computed: list[ComputedStatement] = Field(default_factory=list)
 
 
-class SummaryAnswer(Answer):
-    """Sentences with the numbers of the statements that they rest on in brackets; `verdict` answers
-    the question as a whole.
-    """
+class VerdictSummaryAnswer(Answer):
+    """A summary whose `verdict` answers the question as a whole."""
 
     sentences: list[str]
     verdict: list[str] = Field(default_factory=list)
@@ -73,7 +71,7 @@ UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY = Task("summary", SummaryAnswer, 1500)
+SUMMARY = Task("summary", VerdictSummaryAnswer, 1500)
 
 
 @dataclass(frozen=True)

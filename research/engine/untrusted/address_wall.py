@@ -50,8 +50,8 @@ def asks_for_address(question: str) -> bool:
 
 @dataclass(frozen=True)
 class AddressWall:
-    """Addresses of these pages that may appear in an answer to a question; `is_wide` finds telephone
-    numbers without an area and addresses without a scheme, too.
+    """Addresses of these pages that may appear in an answer to a question; `is_wide` finds
+    telephone numbers without an area and addresses without a scheme, too.
     """
 
     question: str
