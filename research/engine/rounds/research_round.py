@@ -63,8 +63,8 @@ async def research_round(run: Run) -> None:
     """
     most, room = run.limits.pages_per_round, _topic_room(run)
     first = ceil(most * FIRST_WAVE)
-    room = max(1, min(room, first)) if run.follows_names else room
-    choice = _choose_untried(run, run.candidates, room)
+    room = min(room, first) if run.follows_names else room
+    choice = _choose_untried(run, run.candidates, max(1, room))
     work = begin_round(run, use_scouted(run, choice.topics), choice.skipped)
     if not run.follows_names:
         await work_through(run, work, choose_together, read_for_unit)

@@ -98,7 +98,7 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
                 if not item.hits:
                     item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
                 break
-            is_found = any(_is_new(run, hit) for hit in item.hits) or _has_found_lead(run, item)
+            is_found = any(_is_new(run, hit) for hit in item.hits) or _has_found_lead(item)
             if is_found and not item.topic.all_queries:
                 break
     item.unit = replace(item.unit, queries=tuple(item.searched) or item.unit.queries)
@@ -188,7 +188,7 @@ def _is_new(run: Run, hit: SearchHit) -> bool:
     return hit.url not in run.tried
 
 
-def _has_found_lead(run: Run, item: Work) -> bool:
+def _has_found_lead(item: Work) -> bool:
     """Return whether a hit is called by the name that is followed: the name alone would find it
     again.
     """
