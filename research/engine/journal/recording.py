@@ -74,14 +74,17 @@ class JournalEndsError(PlumblineError):
         self.place = place
 
 
+EARLIER_FORM = (
+    "This run was begun by an earlier version of Plumbline, which this one can't continue. "
+    "Its report stays readable; ask the question again to research it anew."
+)
+
+
 class EarlierFormError(PlumblineError):
     """The journal is of a form that is neither continued nor replayed."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "This run was begun by an earlier version of Plumbline, which this one can't continue. "
-            "Its report stays readable; ask the question again to research it anew."
-        )
+        super().__init__(EARLIER_FORM)
 
 
 class ParkedError(PlumblineError):
