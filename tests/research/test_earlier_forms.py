@@ -1,4 +1,4 @@
-"""Runs that an earlier version began: not continued and not replayed, but readable and rewritten."""
+"""Runs that an earlier version began: neither continued nor replayed, but read and rewritten."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Forms of research: a run is continued and replayed in the form in which it began.
 
 Each change that would make an old journal decide differently adds a form. The number is journaled
-when the run begins; code compares `run.form` with the form that introduced its behaviour.
+when the run begins; code compares `run.form` with the form that introduced its behaviour. When the
+oldest form goes, so do its branches: runs of it are neither continued nor replayed any more.
 """
 
 from __future__ import annotations
@@ -29,11 +30,7 @@ class Form(IntEnum):
     CONCISE = 24
     LED = 25
     MERGED = 27
-    """A sentence that several sections share verbatim is kept once, citing the evidence of all. A
-    broad question keeps as many claims of a long page as the prompt asks for, and the quote of a
-    refused claim is kept as evidence if it has most of the claim's words. Quotations are inline,
-    those that repeat a statement are dropped, and sections count their confirmed statements.
-    """
+    """The oldest form that is continued and replayed."""
     UNCUT = 28
     """Headings and labels of sub-questions are never cut within a clause and omit names that most
     sub-questions share. The prompt of the assessment lists the findings that it omitted before, by
@@ -50,4 +47,3 @@ class Form(IntEnum):
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)
-"""Runs of earlier forms are neither continued nor replayed."""

@@ -83,7 +83,7 @@ def _asked_form(run: Run, told: str, parts: int) -> ReportForm:
 
 
 def _reader(run: Run, told: str) -> str:
-    """Return whom the report is for, in whole words; earlier forms cut it anywhere."""
+    """Return whom the report is for, in whole words; before `Form.UNCUT` cut anywhere."""
     if run.form < Form.UNCUT:
         return told[:LONGEST_READER_BEFORE]
     return textwrap.shorten(told, LONGEST_READER, placeholder=" …")

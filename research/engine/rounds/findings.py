@@ -36,7 +36,7 @@ class Asked:
         return " ".join(self.topics)
 
     def told(self, form: Form) -> str:
-        """Return the topics for the prompt: one per line, or joined by spaces in earlier forms."""
+        """Return the topics for the prompt: one per line, before `Form.CARRIED` in one."""
         return "\n".join(self.topics) if form >= Form.CARRIED else self.topic
 
     def aims(self, question: str) -> tuple[str, ...]:
@@ -146,8 +146,8 @@ def find_claim_fault(
     """Return why a claim gives way to its quote as evidence; "" if code can't refuse it.
 
     Its dates have to be those of the quote or of the page. What is only suspected otherwise stays a
-    claim, which has to be verified before a report may state it. In earlier forms a suspicion was
-    enough, which refused one true claim in six of a careful reader.
+    claim, which has to be verified before a report may state it. Before `Form.CARRIED` a suspicion
+    was enough, which refused one true claim in six of a careful reader.
     """
     if not claim_check.is_supported(claim, quote, context, form):
         return "not on the page"

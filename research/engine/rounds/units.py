@@ -38,7 +38,7 @@ from research.engine.untrusted.search_words import private_words, search_words
 T = TypeVar("T")
 
 FEWER_PAGES, FEWER_TOGETHER = 2, 4
-"""`FEW_PAGES` and `READ_TOGETHER` in runs of earlier forms, of which only later rounds read pages
+"""`FEW_PAGES` and `READ_TOGETHER` before `Form.CARRIED`, where only later rounds read pages
 together.
 """
 LATE = "not there in time; counts in a later round if it comes"
