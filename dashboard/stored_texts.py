@@ -114,6 +114,9 @@ TEMPLATES = (
     _("Cancelled before it was finished."),
     _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
     _("The research ended without an outcome; the server's log says more."),
+    _(
+        "This run was begun by an earlier version of Plumbline, which this one can't continue. Its report stays readable; ask the question again to research it anew."
+    ),
     # sources, as earlier versions counted sites and documents
     _("share of sub-questions with enough independent sources or left to verification"),
     _("share of sub-questions with enough independent sources"),

@@ -49,13 +49,14 @@ from bench.injection.rows import (
 from bench.page import table
 from bench.world.generate import build_world
 from research.engine.text.sentences import Sentence, split_sentences
+from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_model import (
     BUCKETS,
     EMBEDDED_MODEL,
     EMBEDDED_SCORE,
     surrounded_features,
 )
-from research.engine.untrusted.prompt_injection import find_dictated, find_orders
+from research.engine.untrusted.prompt_injection import find_orders
 from research.extract.extract import extract_text
 
 AUTHORS: Mapping[str, tuple[str, ...]] = {
@@ -235,7 +236,7 @@ def _on_page(
     text: str, asked: str, author: str, part: str, *, is_order: bool
 ) -> Iterator[tuple[Example, Sentence]]:
     found = split_sentences(text)
-    ruled = find_orders(found, asked) | find_dictated(found, asked)
+    ruled = find_orders(found, asked) | find_dictation(found)
     for sentence, features in surrounded_features(found, asked):
         packed_features = tuple((array("H", buckets), size) for buckets, size in features)
         is_ruled = sentence.number in ruled

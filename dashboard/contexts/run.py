@@ -27,6 +27,7 @@ from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
+from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
 from research.queue.admission import Place
@@ -95,6 +96,10 @@ FAILURES = {
     "pages": (
         _("No page could be read"),
         _("The cause is the sites or the connection, not your question. Try again later."),
+    ),
+    "earlier": (
+        _("Begun by an earlier version of Plumbline"),
+        _("This version can’t continue it. Ask the question again to research it anew."),
     ),
     "itself": (
         _("Something went wrong inside Plumbline"),
@@ -356,6 +361,8 @@ def failure_context(rows: RunRows) -> dict[str, Any]:
 
 def _find_cause(problems: Sequence[Problem]) -> str:
     """Return what made a run fail, of `FAILURES`."""
+    if any(row.message == EARLIER_FORM for row in problems):
+        return "earlier"
     if any(row.where.startswith("model") for row in problems):
         return "model"
     if any(row.message.startswith(NO_SEARCH) for row in problems):

@@ -25,6 +25,7 @@ from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.models import Run
 from research.services import what_if
+from research.services.errors import ServiceError
 from research.services.what_if import ThresholdEffect
 from research.worker.replay import Replay
 
@@ -47,7 +48,7 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
     if form.is_bound and form.is_valid():
         try:
             replay = what_if.replay_with(request.user, run, form.changes())
-        except ConfigError as error:
+        except (ConfigError, ServiceError) as error:
             form.add_error(None, worded(str(error)))
         else:
             context["replay"] = replay_context(run, replay)

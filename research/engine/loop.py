@@ -78,7 +78,7 @@ async def run_research(
         run.began = await journal.form()
         if run.has_model:
             run.form = run.began
-            run.secret = await run_secret(journal, run.form)
+            run.secret = await run_secret(journal)
         await know_verifier(run)
         if question.seed is not None and question.seed.rewrites:
             await rewrite_report(run, question.seed)

@@ -15,7 +15,7 @@ from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
-from research.engine.journal.forms import Form
+from research.engine.journal.forms import OLDEST, Form
 from research.engine.limits import Limits, limits_for
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page, SearchHit
@@ -94,8 +94,8 @@ class Run:
     rests on its own, so that further sources for the whole are unavailable. `qualification` is
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
     failed. `secret` is what the fences of pages in prompts are made with.
-    `form` is that of the research as the run began it; without a model it is an early one, and
-    `began` has what is decided by code alone. `checking` is a verification of claims that
+    `began` is the form of the research as the run began it, and `form` the same for what only
+    models do, of which a run without one does nothing. `checking` is a verification of claims that
     was begun beside the draft.
     """
 
@@ -125,8 +125,8 @@ class Run:
     qualification: Qualification | None = None
     is_qualified_in_vain: bool = False
     secret: str = ""
-    form: Form = Form.VERIFIED
-    began: Form = Form.VERIFIED
+    form: Form = Form.BY_CODE
+    began: Form = OLDEST
     checking: PendingCheck | None = None
     _ledger: Ledger | None = None
     _limits: Limits | None = None
@@ -166,7 +166,6 @@ class Run:
             ids_used=ids_used,
             rejected=rejected,
             refuses_by=self._refuses_by,
-            puts_kind_first=self.began >= Form.READABLE,
             began=self.began,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
@@ -177,9 +176,9 @@ class Run:
 
     @property
     def _refuses_by(self) -> RefusesBy:
-        if self.form >= Form.FITTED:
-            return "floor" if self.verifier_sees_details else "likeness"
-        return "proof" if self.form >= Form.PROVEN else "suspicion"
+        if not self.has_model:
+            return "suspicion"
+        return "floor" if self.verifier_sees_details else "likeness"
 
     @property
     def verifier_sees_details(self) -> bool:
@@ -196,13 +195,13 @@ class Run:
         account.
         """
         is_narrow = self.is_fixed or self.config.model_profile == "small"
-        is_wide = self.has_model and self.form >= Form.BROAD and not is_narrow
+        is_wide = self.has_model and not is_narrow
         return len(plan.aspects) if is_wide else 0
 
     def wall(self, pages: Sequence[Page] = ()) -> AddressWall:
         """Return what may be said of the addresses in the pages read so far, and in `pages`."""
         known = self._ledger.pages.values() if self._ledger else ()
-        return AddressWall(self.question.text, (*known, *pages), self.began)
+        return AddressWall(self.question.text, (*known, *pages))
 
     def admitted(self, text: str) -> str:
         """Return what a model named for the next searches, in one line; '' if it is an order of a
@@ -252,7 +251,7 @@ class Run:
     @property
     def searches_parts(self) -> bool:
         """Without a model, each of two questions in one sentence is searched by itself."""
-        return not self.has_model and self.began >= Form.PARTED
+        return not self.has_model
 
     @property
     def follows_names(self) -> bool:

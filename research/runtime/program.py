@@ -12,7 +12,9 @@ from types import MappingProxyType
 
 ENGINE_VERSION = "1"
 REPLAY_VERSIONS = frozenset({ENGINE_VERSION, ""})
-"""Engine versions whose journals this code can continue; others are left to other workers."""
+"""Engine versions whose runs this code takes; others are left to other workers. A run whose journal
+is of a form before `OLDEST` (`engine/journal/forms.py`) is not left waiting, but ends as failed.
+"""
 ENGINE = Path(__file__).parents[1] / "engine"
 PROMPT_FILES = ("*.md", "*.txt")
 

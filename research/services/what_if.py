@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 
+from research.engine.journal import EarlierFormError
 from research.models import Run, WhatIf
 from research.models.runs import REWRITES, Mode
 from research.runtime.program import ENGINE_VERSION
@@ -28,7 +29,7 @@ class ThresholdEffect:
 
     Shares are 0-1 of what these runs took: `cost_saved` is None if a price is unknown or nothing
     was paid. Negative shares are more than the runs took. `left_out` counts the runs whose journal
-    ended first.
+    ended first, and those of earlier versions.
     """
 
     threshold: float
@@ -48,7 +49,10 @@ def replay_with(actor: AbstractUser, run: Run, changes: dict[str, str]) -> Repla
     require_access(actor, run)
     if not can_replay(run):
         raise ServiceError(NOT_REPLAYABLE)
-    replay: Replay = async_to_sync(replay_run)(run, changes)
+    try:
+        replay: Replay = async_to_sync(replay_run)(run, changes)
+    except EarlierFormError as error:
+        raise ServiceError(str(error)) from None
     return replay
 
 
@@ -88,14 +92,18 @@ def store_replays(
 
 
 def _store_run(run: Run) -> None:
-    replays = [(each, _replay_threshold(run, each)) for each in THRESHOLDS]
-    rows = [_row_of(run, threshold, replay) for threshold, replay in replays]
+    rows = [_row_of(run, each, _replay_threshold(run, each)) for each in THRESHOLDS]
     WhatIf.objects.filter(run=run).delete()
     WhatIf.objects.bulk_create(rows)
 
 
 def _replay_threshold(run: Run, threshold: float) -> Replay:
-    replay: Replay = async_to_sync(replay_run)(run, {"ADAPTIVE_QUALITY_THRESHOLD": str(threshold)})
+    """Return the replay; one that ends where it begins for a run of an earlier version."""
+    changes = {"ADAPTIVE_QUALITY_THRESHOLD": str(threshold)}
+    try:
+        replay: Replay = async_to_sync(replay_run)(run, changes)
+    except EarlierFormError:
+        return Replay(run.public_id, changes, journal_ends="form")
     return replay
 
 

@@ -64,7 +64,10 @@ class Replay:
 
 
 async def replay_run(run: Run, changes: dict[str, str]) -> Replay:
-    """Replay `run` with some knobs changed; raise `ConfigError` for an invalid knob."""
+    """Replay `run` with some knobs changed.
+
+    Raise `ConfigError` for an invalid knob, `EarlierFormError` for a run of an earlier version.
+    """
     recorded = ResearchConfig.model_validate(run.config)
     config = ResearchConfig.from_strings(changes, recorded) if changes else recorded
     records: list[Record] = []

@@ -21,7 +21,7 @@ from django.db import OperationalError
 from research.engine import loop
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, ParkedError
+from research.engine.journal import EarlierFormError, Journal, ParkedError
 from research.engine.knobs import ConfigError
 from research.engine.loop import Question
 from research.engine.ports import ToolFailedError, Tools
@@ -346,4 +346,5 @@ def _sentence(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, ToolFailedError):
         return error.reason
-    return str(error) if isinstance(error, ServiceError | ConfigError) else BROKEN
+    is_for_users = isinstance(error, ServiceError | ConfigError | EarlierFormError)
+    return str(error) if is_for_users else BROKEN

@@ -14,8 +14,6 @@ from bench.survey.measure import measure, rows
 from bench.survey.oracle import SurveyOracle, parts_of
 from bench.survey.reading import measure_form, measure_summary, read_report
 from research.engine import ModelAnswer, ModelRequest
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.assess import FINDINGS_OF_A_PART
 from research.engine.llm_tasks.prompting.ask import PROMPTS
 
@@ -151,12 +149,6 @@ async def test_prompts_repeat_no_quotes_that_are_the_claim(
     assert "\n    = (" in by_task["section"]
     listed = re.findall(r"^\[E\d+\] \((A\d+);", by_task["assess"], re.MULTILINE)
     assert max(Counter(listed).values()) == FINDINGS_OF_A_PART
-
-    asked.clear()
-    monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
-    await research(question, "thorough")
-    by_task = {request.task: request.prompt for request in asked}
-    assert "\n    = (" not in by_task["section"]
 
 
 async def test_another_version_of_a_prompt_is_measured_and_put_back(

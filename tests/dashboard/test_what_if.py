@@ -6,8 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from dashboard.exports import FORMATS
 from dashboard.views.what_if import effects_context
 from research.engine.config import ResearchConfig
+from research.engine.journal import EARLIER_FORM
+from research.engine.journal.forms import OLDEST
 from research.models import Run
 from research.services.what_if import ThresholdEffect
 from tests.dashboard.conftest import make_run
@@ -38,6 +41,27 @@ def test_where_the_journal_ends_the_page_says_so(
     run = asked(admin, harbour(CHAIN), CHAIN.question, adaptive_max_depth=1)
     page = client.get(f"/runs/{run.public_id}/what-if/", {"adaptive_max_depth": "5"}).text
     assert "The journal ends before <code>round/1/" in page
+
+
+def test_the_pages_and_exports_of_an_earlier_version_s_run_open_though_it_is_not_replayed(
+    client: Client, chain: Run
+) -> None:
+    assert chain.journal.filter(place="form").update(answer=OLDEST - 1)
+    pages = ("", "research/", "activity/", "evidence/", "sources/", "citations/1/", "what-if/")
+    exports = [f"export/{extension}" for extension in FORMATS]
+    for part in (*pages, *exports):
+        assert client.get(f"/runs/{chain.public_id}/{part}", follow=True).status_code == 200, part
+    answer = client.get(f"/runs/{chain.public_id}/what-if/", {"adaptive_max_depth": "1"})
+    assert answer.status_code == 422 and "begun by an earlier version" in answer.text
+    assert "Replay 1 run" in client.get("/what-if/").text
+    assert "Replay 1 run" not in client.post("/what-if/replay/", follow=True).text
+
+
+def test_a_failed_run_of_an_earlier_version_says_what_to_do(client: Client, admin: User) -> None:
+    run = make_run(admin, "failed", termination_text=EARLIER_FORM)
+    run.problems.create(where="run", message=EARLIER_FORM)
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert "Begun by an earlier version of Plumbline" in page
 
 
 def test_a_bad_value_is_an_error_on_the_page(client: Client, chain: Run) -> None:

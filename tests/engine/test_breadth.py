@@ -109,21 +109,3 @@ async def test_a_question_of_more_parts_than_columns_gets_no_mere_table(
     ran = await world.ask(CHAIN.question)
     plan = [record for record in ran.records if isinstance(record, Plan)][-1]
     assert plan.form == made
-
-
-async def test_a_run_that_began_before_breadth_counted_goes_on_as_it_began() -> None:
-    world = harbour(CHAIN)
-    assert world.model is not None
-    ran = await world.ask(CHAIN.question)
-    del world.store.entries["form", 1]
-    world.model.requests.clear()
-    again = await world.ask(CHAIN.question, research_depth="standard")
-    assert ran.report is not None and again.report is not None
-    (answer, body), (before, same) = (
-        each.markdown.partition("\n\n## ")[::2] for each in (ran.report, again.report)
-    )
-    assert body.partition("## Method")[0] == same.partition("## Method")[0]
-    assert "- **Who designed" in answer and "- " not in before and " searches ·" in same
-    assert again.report.citations == ran.report.citations
-    assert not world.model.requests
-    assert ("form", 1) not in world.store.entries

@@ -2,8 +2,6 @@
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.records import GateResult, Round, Source, StopReason, Unit
 from tests.engine.scripted import Ran, Web, World, harbour_pages, page
 
@@ -51,18 +49,14 @@ async def test_the_first_wave_leaves_pages_for_what_it_names() -> None:
     assert ran.usage.fetches == PAGES
 
 
-@pytest.mark.parametrize(("form", "is_narrow"), [(Form.ENTRIES, False), (Form.PARTED, True)])
-async def test_a_first_round_follows_no_more_names_than_it_may_read_pages(
-    form: Form, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_a_first_round_follows_no_more_names_than_it_may_read_pages() -> None:
     names = ("Ada Lorn", "Bo Maltby", "Cy Narrow", "Di Oakes", "Ed Pratt", "Flo Quill", "Gus Rook")
     told = "".join(f"The Harrow Point lighthouse was seen by {name}. " for name in names)
     pages = [page(f"https://s{n}.example/", f"{told}Note {n}.") for n in range(4)]
     ran = await World(Web(pages), None).ask(CHAIN, max_pages_per_round=PAGES, adaptive_max_depth=1)
     searched, *followed = [unit for unit in ran.of(Unit) if unit.round == 1]
     left = PAGES - 3
-    assert (len({unit.number for unit in followed} - {searched.number}) <= left) is is_narrow
+    assert len({unit.number for unit in followed} - {searched.number}) <= left
 
 
 async def test_a_round_with_room_for_one_page_has_one_wave() -> None:

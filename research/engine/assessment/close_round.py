@@ -215,7 +215,7 @@ def _score_holds(
     if run.has_model and not whole:
         if not assessment.by_model:
             reasons.append(UNJUDGED)
-        elif assessment.is_marked_by_code and run.began >= Form.HELD:
+        elif assessment.is_marked_by_code:
             reasons.append(MARKED_BY_CODE)
     return tuple(reasons)
 
@@ -342,7 +342,7 @@ async def _read_situation(
         bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
         untried_critical=has_untried_critical(run),
         unsearched=len(_unsearched_aspects(run)),
-        is_held=bool(held) and run.began >= Form.HELD,
+        is_held=bool(held),
         unanswered=_unanswered(run),
         complexity=ledger.complexity,
         command=command,
@@ -364,9 +364,7 @@ async def _confirm_stop(run: Run, stop: Stop, now: Situation) -> Decision:
     if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
         return stop
     number = run.ledger.round.number
-    question = messages.unsure_message(
-        stop.reason, run.ledger, run.config, run.earned, run.began >= Form.COUNTED
-    )
+    question = messages.unsure_message(stop.reason, run.ledger, run.config, run.earned)
     wishes = await ask_person(run, f"enough/round/{number}", question)
     if wishes.reason is StopReason.CANCELLED:
         return Stop(StopReason.CANCELLED)
@@ -383,9 +381,7 @@ def _record_decision(
     ledger = run.ledger
     run.update_state(stage=_next_stage(run, decision, results))
     if isinstance(decision, Stop):
-        ended = messages.stop_message(
-            decision.reason, ledger, run.config, run.earned, run.began >= Form.COUNTED
-        )
+        ended = messages.stop_message(decision.reason, ledger, run.config, run.earned)
         sentence = f"{note} {ended}".strip()
         run.log("%s after round %d: %s", decision.reason, ledger.round.number, _format_figures(run))
     else:

@@ -54,8 +54,7 @@ of them" for "35 of 140". Of .5, .55, .6, .65 and .7 the lowest at which no part
 loses more than .08 of its faithful claims.
 """
 SHORT_ALIKE_SHARE = 0.5
-"""The share for a claim of at most `SHORT_WORDS`, and for every claim in earlier forms of research.
-"""
+"""The share for a claim of at most `SHORT_WORDS`, and for every claim that only proof refuses."""
 SHORT_WORDS = 3
 NEAR_SHARE = 0.8
 """That share, from which on the claim is the quote but for a word or a phrase: what sets them
@@ -86,8 +85,8 @@ _DIFFERENT_DATE = frozenset(("number differs", "date differs"))
 Outcome = Literal["carried", "refused", "undecided"]
 RefusesBy = Literal["suspicion", "proof", "likeness", "floor"]
 """When a difference refuses: always, if it is proven, if besides the claim is worded like its
-quote, or if it is besides none that is left to the verifier. The former two are those of earlier
-forms of research.
+quote, or if it is besides none that is left to the verifier. The first is for canaries and runs
+without a model, the second for measurements.
 """
 
 

@@ -79,7 +79,6 @@ class Ledger:
     rejected: tuple[QuoteSource, ...] = ()
     relations: Relations = field(default_factory=Relations)
     refuses_by: RefusesBy = "likeness"
-    puts_kind_first: bool = True
     began: Form = NEWEST
 
     @property

@@ -11,6 +11,8 @@ its answer is used. What was settled is never paid for again.
 
 from research.engine.journal.calls import Journal
 from research.engine.journal.recording import (
+    EARLIER_FORM,
+    EarlierFormError,
     EmptyInbox,
     Entry,
     EntryKind,
@@ -25,6 +27,8 @@ from research.engine.journal.recording import (
 )
 
 __all__ = [
+    "EARLIER_FORM",
+    "EarlierFormError",
     "EmptyInbox",
     "Entry",
     "EntryKind",

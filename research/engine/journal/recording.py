@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from research.engine.budget.meter import Meter
-from research.engine.journal.forms import NEWEST, Form
+from research.engine.journal.forms import NEWEST, OLDEST, Form
 from research.engine.ports import Page, Tools
 from research.engine.records import Record, key_of
 from research.errors import PlumblineError
@@ -72,6 +72,19 @@ class JournalEndsError(PlumblineError):
     def __init__(self, place: str) -> None:
         super().__init__(f"The journal ends before {place}.")
         self.place = place
+
+
+EARLIER_FORM = (
+    "This run was begun by an earlier version of Plumbline, which this one can't continue. "
+    "Its report stays readable; ask the question again to research it anew."
+)
+
+
+class EarlierFormError(PlumblineError):
+    """The journal is of a form that is neither continued nor replayed."""
+
+    def __init__(self) -> None:
+        super().__init__(EARLIER_FORM)
 
 
 class ParkedError(PlumblineError):
@@ -217,16 +230,20 @@ class Recording:
     async def form(self) -> Form:
         """Return the form of research that this run began with, journaled when it begins.
 
-        Runs that were recorded before forms were have `VERIFIED`, or `FIRST` without a secret.
+        Raises `EarlierFormError` for one that is no longer supported; a journal without any was
+        begun before there were forms.
         """
         is_begun = any(entry.kind in {"model", "search"} for entry in self._entries.values())
-        if ("form", 1) not in self._entries and (self.tools is None or is_begun):
-            return Form.VERIFIED if ("secret", 1) in self._entries else Form.FIRST
+        if is_begun and ("form", 1) not in self._entries:
+            raise EarlierFormError
 
         async def read() -> int:
             return int(NEWEST)
 
-        return Form(await self.decide_once("form", read))
+        number = await self.decide_once("form", read)
+        if number < OLDEST:
+            raise EarlierFormError
+        return Form(number)
 
     async def elapsed(self, place: str) -> float:
         """Active seconds of the run so far: journaled, so that decisions can rest on it."""

@@ -87,7 +87,6 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
     findings = most_relevant(_some_of_each_part(run, running_summary(run)), room)
     return {
-        "is_short": run.form >= Form.SURROUNDED,
         "question": run.question.text,
         "today": run.question.today,
         "brief": ledger.plan.brief if ledger.plan.brief != run.question.text else "",
@@ -183,7 +182,7 @@ def running_summary(run: Run) -> list[Evidence]:
 
 def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:
     """Return, of a broad question, a few findings on each sub-question: those with most sources."""
-    if run.form < Form.FIRST_SEEN or run.limits.notes < 2:
+    if run.limits.notes < 2:
         return list(records)
     if run.form >= Form.CARRIED:
         return _different_of_each_part(run.ledger, records)

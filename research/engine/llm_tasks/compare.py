@@ -79,7 +79,7 @@ COMPARE = Task("compare", CompareAnswer, 3000)
 
 def compares_findings(run: Run) -> bool:
     """Return whether the findings are many enough to be compared in a call of their own."""
-    return run.form >= Form.COMPARED and len(usable_evidence(run.ledger)) >= COMPARED_FROM
+    return run.has_model and len(usable_evidence(run.ledger)) >= COMPARED_FROM
 
 
 async def compare_findings(run: Run) -> None:
@@ -92,16 +92,13 @@ async def compare_findings(run: Run) -> None:
     except TaskFailedError as failed:
         run.fell_back(COMPARE.name, failed.cause)
         return
-    first_seen = run.form >= Form.FIRST_SEEN
-    if run.form >= Form.DATED:
-        answer = as_asked(answer, run.question.text, run.form >= Form.DIRECT)
-    replaced = _find_replaced(run, answer.newer)
-    table = _table(run.ledger, answer, replaced, first_seen)
-    figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
-    recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
+    answer = as_asked(answer, run.question.text)
+    replaced = find_replaced(run.ledger, answer.newer)
+    table = _table(run.ledger, answer, replaced)
+    figures = find_figures(run.ledger, answer.figures, replaced)
+    recalled = find_recalled(run.ledger, answer.earlier)
     relations = Relations(True, replaced, *table, figures, recalled)
-    if run.form >= Form.DATED:
-        relations = _with_doubts(run, relations, answer.newer)
+    relations = _with_doubts(run, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
 
@@ -116,11 +113,10 @@ async def relate_drafted(
     compare them in a call of its own.
     """
     is_told = bool(newer or disagree or cells)
-    if run.form >= Form.DETAILED and not run.ledger.relations.is_known and is_told:
-        replaced = _find_replaced(run, newer)
+    if is_told and not run.ledger.relations.is_known:
+        replaced = find_replaced(run.ledger, newer)
         relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
-        if run.form >= Form.DATED:
-            relations = _with_doubts(run, relations, newer)
+        relations = _with_doubts(run, relations, newer)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -133,25 +129,13 @@ def _drafted_table(
         for thing, name, cell in cells
     ]
     answer = CompareAnswer(newer=[], disagree=[], cells=proposed)
-    table = _table(run.ledger, as_asked(answer, run.question.text), replaced, True)
+    table = _table(run.ledger, as_asked(answer, run.question.text), replaced)
     filled = Counter(name for _, name in table[2])
     return table if sum(n > 1 for n in filled.values()) > 1 else ((), (), {})
 
 
-def _find_replaced(run: Run, newer: Sequence[Sequence[str]]) -> dict[str, str]:
-    return find_replaced(
-        run.ledger,
-        newer,
-        run.form >= Form.FIRST_SEEN,
-        run.form >= Form.DENSE,
-        run.form >= Form.DATED,
-        run.form >= Form.DIRECT,
-    )
-
-
 def _with_doubts(run: Run, relations: Relations, newer: Sequence[Sequence[str]]) -> Relations:
-    by_form = run.form >= Form.ORDERED, run.form >= Form.CARRIED
-    return with_doubts(run.ledger, relations, newer, *by_form)
+    return with_doubts(run.ledger, relations, newer, run.form >= Form.CARRIED)
 
 
 async def _note_relations(
@@ -167,13 +151,12 @@ async def _note_relations(
     ledger = run.ledger
     ledger.relations = relations
     before = dict(ledger.book.records)
-    if run.form >= Form.DETAILED:
-        for old in relations.replaced:
-            ledger.book.reconcile(old)
-        if run.form >= Form.CARRIED and (newer or disagree):
-            settle_suspected_disputes(ledger, compared)
-        disagree = [*disagree, *contested_pairs(ledger, newer)]
-        await run.refresh_aspects()
+    for old in relations.replaced:
+        ledger.book.reconcile(old)
+    if run.form >= Form.CARRIED and (newer or disagree):
+        settle_suspected_disputes(ledger, compared)
+    disagree = [*disagree, *contested_pairs(ledger, newer)]
+    await run.refresh_aspects()
     for one, other in find_disagreements(ledger, disagree):
         ledger.book.oppose(one, other)
     ledger.emit_evidence(before)
@@ -189,18 +172,15 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "findings": (shown := most_relevant(usable_evidence(ledger), room)),
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
-        "asks_earlier": run.form >= Form.DENSE,
-        "things": compared_things(run.question.text, run.form >= Form.DIRECT)
-        if run.form >= Form.DATED
-        else (),
+        "things": compared_things(run.question.text),
     }
 
 
-def as_asked(answer: CompareAnswer, question: str, has_more: bool = True) -> CompareAnswer:
+def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
     """Return the answer with the rows that the question lists, whatever the model calls them, and
     with the columns that it lists where the model named none.
     """
-    things = compared_things(question, has_more)
+    things = compared_things(question)
     if not things or not answer.cells:
         return answer
     called = {name: _same_name(name, things) for name in answer.entities}
@@ -236,9 +216,7 @@ def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, f
     return found
 
 
-def _table(
-    ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str], first_seen: bool
-) -> Table:
+def _table(ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]) -> Table:
     """Return entities, properties and checked cells; nothing if no cell stood the check."""
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
     columns = unique_texts(map(normalise_space, filter(None, answer.properties)))[:MOST_COLUMNS]
@@ -253,7 +231,7 @@ def _table(
         fitting = [
             r for r in records
             if has_value(ledger, r, place[0], said.value)
-            and not (first_seen and _is_recalled(ledger, r, said.value, replaced))
+            and not _is_recalled(ledger, r, said.value, replaced)
         ]  # fmt: skip
         if place[0] not in rows or place[1] not in columns or not fitting:
             continue
@@ -267,14 +245,10 @@ def _table(
 
 
 def find_figures(
-    ledger: Ledger,
-    answers: Iterable[FigureAnswer],
-    replaced: Mapping[str, str],
-    first_seen: bool = True,
+    ledger: Ledger, answers: Iterable[FigureAnswer], replaced: Mapping[str, str]
 ) -> tuple[KeyFigure, ...]:
-    """Return the checked key figures, the newest of each name; none if there are few.
-
-    With `first_seen`, a value that its claim only recalls is none.
+    """Return the checked key figures, the newest of each name; none if there are few. A value that
+    its claim only recalls is none.
     """
     found: dict[str, KeyFigure] = {}
     for said in answers:
@@ -286,7 +260,7 @@ def find_figures(
             if record
             and record.id not in replaced
             and has_value(ledger, record, name, value)
-            and not (first_seen and _is_recalled(ledger, record, value, replaced))
+            and not _is_recalled(ledger, record, value, replaced)
         ]
         if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
             continue

@@ -24,7 +24,6 @@ from research.engine.report.parts.dating import (
     Stale,
     amounts_of,
     counts_otherwise,
-    date_of_statement,
     first_date,
     first_seen,
     is_alike,
@@ -81,16 +80,16 @@ _NOT_ONE = re.compile(r"\b(?:table|best|one)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=200)
-def compared_things(question: str, has_more: bool = True) -> tuple[str, ...]:
+def compared_things(question: str) -> tuple[str, ...]:
     """Return the names that a question lists to compare them; () if it compares nothing. Those that
-    it adds to the list afterwards ("also the Dovrin and the Orkmeer") follow if it `has_more`.
+    it adds to the list afterwards ("also the Dovrin and the Orkmeer") follow.
     """
     if not _ASKS.search(question):
         return ()
     plain = _OPENING.sub(lambda match: match.group().lower(), question)
     for names, end in _listed(plain):
         if len(names) >= LEAST_LISTED or (len(names) == 2 and _CHOICE.search(question)):
-            return tuple(unique_texts([*names, *(_added(plain[end:]) if has_more else ())]))
+            return tuple(unique_texts([*names, *_added(plain[end:])]))
     return ()
 
 
@@ -138,46 +137,30 @@ def compared_properties(question: str) -> tuple[str, ...]:
     return ()
 
 
-def find_replaced(
-    ledger: Ledger,
-    pairs: Iterable[Sequence[str]],
-    first_seen: bool = True,
-    by_others: bool = True,
-    by_likeness: bool = True,
-    by_count: bool = True,
-) -> dict[str, str]:
+def find_replaced(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
-    A pair is accepted if both claims share words (`by_count` also if they count other numbers of
-    the same things for one sub-question) and the newer value appeared later or its claim
-    recalls the older value. A value appeared with the oldest page, or stated date, of all records
-    that give it and are paired with the same record: later pages may repeat what has been replaced.
-    Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
-    pair is also accepted if a third claim gives both values, the older first; and what gives the
-    value of an outdated record in like words is outdated as well. With `by_likeness`, a value has
-    also appeared with records that give it in like words, quotations among them, and a quotation of
-    an older value than that of a like claim is outdated.
+    A pair is accepted if both claims share words, or count other numbers of the same things for
+    one sub-question, and the newer value appeared later, its claim recalls the older value or a
+    third claim gives both, the older first. A value appeared with the oldest page, or stated date,
+    of all records that give it and are paired with the same record or have like words, quotations
+    among them: later pages may repeat what has been replaced. What gives the value of an outdated
+    record in like words is outdated as well, and so is a quotation of an older value than that of
+    a like claim.
     """
     newer: dict[str, str] = {}
     every = list(ledger.book.records.values())
-    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair, by_count)]
-    if first_seen:
-        known = [pair[::-1] if recalls(*pair) else pair for pair in known]
+    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair, by_count=True)]
+    known = [pair[::-1] if recalls(*pair) else pair for pair in known]
     for old, new in known:
-        if first_seen:
-            like = every if by_likeness else ()
-            dates = _first_seen(old, new, known, like), _first_seen(new, old, known, like)
-        else:
-            dates = date_of_statement(old), date_of_statement(new)
+        dates = _first_seen(old, new, known, every), _first_seen(new, old, known, every)
         is_later = bool(dates[0]) and dates[0] < dates[1]
-        is_told = by_others and any(tells_in_order(each, old, new) for each in every)
-        if is_later or is_told or (first_seen and recalls(new, old)):
+        is_told = any(tells_in_order(each, old, new) for each in every)
+        if is_later or is_told or recalls(new, old):
             newer.setdefault(old.id, new.id)
-    if by_others:
-        said_newer = {new.id for _, new in known}
-        newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
-    if by_likeness:
-        newer |= _outdated_quotations(ledger, newer)
+    said_newer = {new.id for _, new in known}
+    newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
+    newer |= _outdated_quotations(ledger, newer)
     return {old: _end_of_chain(old, newer) for old in newer}
 
 
@@ -209,7 +192,7 @@ def _first_seen(
     record: Evidence,
     other: Evidence,
     pairs: Iterable[tuple[Evidence, Evidence]],
-    every: Iterable[Evidence] = (),
+    every: Iterable[Evidence],
 ) -> str:
     """Return when the value of a record first appeared, in any record with the same amounts that is
     paired with the other one, or of `every` one has like words.
@@ -243,15 +226,14 @@ def with_doubts(
     ledger: Ledger,
     relations: Relations,
     pairs: Iterable[Sequence[str]],
-    in_order: bool = True,
     by_aspect: bool = True,
 ) -> Relations:
     """Return the relations with the records that a pair calls outdated though nothing dates them,
     unless more independent sources give their figure than the other one. Its claims share words
     or, with `by_aspect`, answer the same sub-question.
 
-    Figures that a quotation recalls are doubted as well; with `in_order`, not its newest, and only
-    those that are known to be older than another of its figures are called earlier ones.
+    Figures that a quotation recalls are doubted as well, but not its newest, and only those that
+    are known to be older than another of its figures are called earlier ones.
     """
     doubted = {
         old.id: new.id
@@ -262,8 +244,7 @@ def with_doubts(
     }
     recalled = dict(relations.recalled)
     recalling = _recalled_by_quotations(ledger)
-    ordered = _without_newest(ledger, relations.replaced, recalling) if in_order else None
-    for quoted, old, is_older in ordered or ((*pair, True) for pair in recalling):
+    for quoted, old, is_older in _without_newest(ledger, relations.replaced, recalling):
         if is_older:
             known = recalled.get(quoted.id, frozenset())
             recalled[quoted.id] = known | amounts_of(old.claim)

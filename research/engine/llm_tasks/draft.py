@@ -170,14 +170,12 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(usable_evidence(ledger), room),
         "fence": fences(run),
-        "is_brief": run.form >= Form.FIRST_SEEN,
         "introduces": run.form >= Form.CARRIED and run.config.research_depth != "quick",
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
         "summary": summary_words(ledger),
-        "is_direct": run.form >= Form.DIRECT,
         "has_verdict": _has_verdict(run),
-        "is_concise": run.form >= Form.CONCISE and _is_quick_and_broad(run),
+        "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
     }
 
@@ -191,7 +189,7 @@ def _task(run: Run) -> Task[DraftAnswer]:
 def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
     is_broad = len(run.ledger.aspects) >= VERDICT_FROM
-    return run.form >= Form.LED and is_broad and run.config.research_depth != "quick"
+    return is_broad and run.config.research_depth != "quick"
 
 
 def _tabled(run: Run) -> tuple[str, ...]:
@@ -199,7 +197,7 @@ def _tabled(run: Run) -> tuple[str, ...]:
     call of their own.
     """
     known = run.ledger.relations.is_known or len(usable_evidence(run.ledger)) >= COMPARED_FROM
-    return () if run.form < Form.DIRECT or known else compared_things(run.question.text)
+    return () if known else compared_things(run.question.text)
 
 
 def _parts(run: Run) -> int:
@@ -208,7 +206,7 @@ def _parts(run: Run) -> int:
 
 def _usual_length(run: Run) -> str:
     least, most = run.limits.words
-    if run.form >= Form.DENSE and _is_quick_and_broad(run):
+    if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
     return f"{least:,} to {most:,}"
 

@@ -69,8 +69,7 @@ async def understand_question(
 
 def most_aspects(run: Run) -> int:
     """Return the most sub-questions of a plan: many only if there is room to answer them."""
-    is_wide = run.form >= Form.BROAD and run.config.research_depth != "quick"
-    return MOST_PARTS if is_wide else USUAL_PARTS
+    return USUAL_PARTS if run.config.research_depth == "quick" else MOST_PARTS
 
 
 def _asked_form(run: Run, told: str, parts: int) -> ReportForm:
@@ -84,7 +83,7 @@ def _asked_form(run: Run, told: str, parts: int) -> ReportForm:
 
 
 def _reader(run: Run, told: str) -> str:
-    """Return whom the report is for, in whole words; earlier forms cut it anywhere."""
+    """Return whom the report is for, in whole words; before `Form.UNCUT` cut anywhere."""
     if run.form < Form.UNCUT:
         return told[:LONGEST_READER_BEFORE]
     return textwrap.shorten(told, LONGEST_READER, placeholder=" …")

@@ -26,7 +26,6 @@ from research.engine.rounds.findings import Asked, Reading
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
-from research.engine.untrusted.prompt_injection import is_beside_the_point
 from research.engine.untrusted.screening import suspicious_pages
 
 
@@ -64,7 +63,7 @@ async def read_unit_pages(
     Pages with instructions are read alone, so that none affects what is noted of another, and
     only if the others leave the unit's sub-question open.
     """
-    alone = await suspicious_pages(pages, run.question.text, run.form)
+    alone = await suspicious_pages(pages, run.question.text)
     others = [page for page in pages if page not in alone]
     groups = [group for group in (others, *([page] for page in alone)) if group]
     together = await _read_or_fall_back(run, place, asked, groups[0], aspects)
@@ -104,7 +103,6 @@ async def _read_with_model(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         return {
-            "is_short": run.form >= Form.SURROUNDED,
             "claims": MANY_CLAIMS if _has_few_pages(run) else USUAL_CLAIMS,
             "question": run.question.text,
             "today": run.question.today,
@@ -119,8 +117,8 @@ async def _read_with_model(
                 asked.aims(run.question.text),
                 room,
                 run.rules.near_copy_share,
-                only_near=run.form >= Form.NEARBY,
-                whole=run.form >= Form.DETAILED and run.limits.notes > 1,
+                only_near=True,
+                whole=run.limits.notes > 1,
                 form=run.form,
             ),
         }
@@ -129,7 +127,6 @@ async def _read_with_model(
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
-    aims = " ".join(asked.aims(run.question.text))
 
     def check_findings() -> None:
         for found in answer.findings:
@@ -146,19 +143,12 @@ async def _read_with_model(
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)
-        if line is None or _leads_nowhere(line, aims):
+        if line is None or line.dictated:  # what it dictates is never looked up
             continue
         if topic:
             query = run.admitted(lead.query) or topic
             result.leads.append(Lead(topic, query, line.page.url, 1.0))
     return result
-
-
-def _leads_nowhere(line: NumberedSentence, aims: str) -> bool:
-    """Return whether nothing that a sentence names is looked up: what it dictates never is."""
-    if line.dictated is None:
-        return is_beside_the_point([line.sentence.block], line.page, aims)
-    return line.dictated
 
 
 def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
@@ -173,15 +163,14 @@ def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
         return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
     of_long = run.limits.long_page
-    if run.form >= Form.MERGED and run.limits.notes > 1:
+    if run.limits.notes > 1:
         of_long = max(of_long, CLAIMS_OF_LONG_PAGE)
     return most * of_long if is_long else most
 
 
 def _has_few_pages(run: Run) -> bool:
     """Return whether few pages are read for many sub-questions, as in a quick run."""
-    is_quick = run.form >= Form.CONCISE and run.config.research_depth == "quick"
-    return is_quick and run.limits.notes > 1
+    return run.config.research_depth == "quick" and run.limits.notes > 1
 
 
 def _by_page(pointed: Sequence[NumberedSentence]) -> dict[str, list[NumberedSentence]]:

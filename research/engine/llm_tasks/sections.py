@@ -60,15 +60,10 @@ class SectionAnswer(Answer):
     computed: list[ComputedStatement] = Field(default_factory=list)
 
 
-class SummaryAnswer(Answer):
-    """Sentences with the numbers of the statements that they rest on in brackets."""
-
-    sentences: list[str]
-
-
-class VerdictSummaryAnswer(SummaryAnswer):
+class VerdictSummaryAnswer(Answer):
     """A summary whose `verdict` answers the question as a whole."""
 
+    sentences: list[str]
     verdict: list[str] = Field(default_factory=list)
 
 
@@ -76,8 +71,7 @@ UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY = Task("summary", SummaryAnswer, 1500)
-VERDICT_SUMMARY: Task[SummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
+SUMMARY = Task("summary", VerdictSummaryAnswer, 1500)
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ async def write_sections(run: Run) -> Draft:
     divides = run.form >= Form.CARRIED
     outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1], divides)
     window = await run.context_tokens()
-    groups = group_parts(outline) if run.form >= Form.DENSE else [(part,) for part in outline]
+    groups = group_parts(outline)
     if divides:
         groups = [piece for group in groups for piece in _divided(group)]
     begun = [_begin_sections(run, group, outline, window) for group in groups]
@@ -133,7 +127,7 @@ def _begin_sections(
     place = f"{run.report_place}/section/{first.aspect.id}"
     if first.records[0] not in [part.records[0] for part in outline]:
         place = f"{place}/{first.records[0].id}"
-    task, shown = fit_task(run, SECTION, partial(_section_context, run, parts, outline), window)
+    task, shown = fit_task(run, SECTION, partial(_section_context, run, parts), window)
     run.journal.begin_model(place, request_for(run.journal, task, shown))
     return _Begun(parts, place, task, shown)
 
@@ -159,9 +153,7 @@ async def _take_sections(run: Run, begun: _Begun, growing: DraftStream) -> dict[
     return {i: Section(i, tuple(said)) for i, said in sections.items()}
 
 
-def _section_context(
-    run: Run, parts: Sequence[OutlinePart], outline: Sequence[OutlinePart], room: int
-) -> dict[str, Any]:
+def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[str, Any]:
     ledger = run.ledger
     owners = {record.id: part.aspect.id for part in parts for record in part.records}
     records = [record for part in parts for record in part.records]
@@ -173,11 +165,9 @@ def _section_context(
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "parts": parts,
         "owners": owners,
-        "outline": outline,
         "evidence": most_relevant(records, room),
         "earlier": _earlier_values(run, parts),
         "fence": fences(run),
-        "is_brief": run.form >= Form.FIRST_SEEN,
         "introduces": run.form >= Form.CARRIED,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "length": f"at most {sum(part.words for part in parts)}",
@@ -206,31 +196,29 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     """
     shown = [each for section in draft.sections for each in _shown_of(run, section)]
     place = f"{run.report_place}/summary"
-    task = VERDICT_SUMMARY if run.form >= Form.LED else SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, task, lambda room: _summary_context(run, shown, room)
+            run, place, SUMMARY, lambda room: _summary_context(run, shown, room)
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
         return ()
     statements = [each.statement for each in shown]
     told = [_summarised(text, statements) for text in answer.sentences]
-    opening_texts = answer.verdict if isinstance(answer, VerdictSummaryAnswer) else []
-    verdict = [_summarised(text, statements) for text in opening_texts[:MOST_OF_A_VERDICT]]
+    verdict = [_summarised(text, statements) for text in answer.verdict[:MOST_OF_A_VERDICT]]
     opening = (replace(said, is_verdict=True) for said in verdict if said)
     return (*opening, *filter(None, told))
 
 
 def _shown_of(run: Run, section: Section) -> list[Summarised]:
-    """Return the statements of a section that the summary is written from. Earlier runs show those
-    first that answer most directly, or all as they stand.
+    """Return the statements of a section that the summary is written from. Runs before
+    `Form.CARRIED` show those first that answer most directly.
     """
     if run.form >= Form.CARRIED:
         return summarised_of(section, run.ledger, SUMMARY_SHOWN)
     cited = [said for said in section.statements if said.evidence]
-    best = MainFindings(run.ledger).ranked(section) if run.form >= Form.DIRECT else []
+    best = MainFindings(run.ledger).ranked(section)
     shown = [*best, *(said for said in cited if said not in best)]
     return [Summarised(section.aspect_id, said) for said in shown[:SUMMARY_SHOWN]]
 
@@ -248,8 +236,6 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
-        "is_direct": run.form >= Form.DIRECT,
-        "has_verdict": run.form >= Form.LED,
         "introduces": run.form >= Form.CARRIED,
         "length": f"at most {SUMMARY_WORDS_OF_A_PART * max(2, len(parts))}",
     }

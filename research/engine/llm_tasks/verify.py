@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from research.engine.journal import Journal
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.prompting.ask import PROMPTS, Task, ask_model
 from research.engine.llm_tasks.prompting.fences import neutral
@@ -54,12 +53,9 @@ def prompt_version() -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def task_of(run: Run) -> Task[VerifyAnswer]:
-    """Return the task as the run began with it."""
-    return VERIFY_TWICE if run.form >= Form.LOOKED_TWICE else VERIFY
-
-
-def verify_context(pairs: Sequence[Pair], task: Task[Any] = VERIFY) -> dict[str, Any]:
+def verify_context(
+    pairs: Sequence[Pair], task: Task[VerifyAnswer] = VERIFY_TWICE
+) -> dict[str, Any]:
     """Return what the prompt shows."""
     return {"pairs": pairs, "neutral": neutral, "is_twice": task is VERIFY_TWICE}
 
@@ -71,12 +67,10 @@ async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[Ver
     Raises `TaskFailedError`.
     """
 
-    task = task_of(run)
-
     def context(room: int) -> dict[str, Any]:
-        return verify_context(_within(pairs, room, 2 if task is VERIFY_TWICE else 1), task)
+        return verify_context(_within(pairs, room))
 
-    answer, shown = await ask_fitting(run, place, task, context)
+    answer, shown = await ask_fitting(run, place, VERIFY_TWICE, context)
     return verdicts_by_pair(answer, len(shown["pairs"]), len(pairs))
 
 
@@ -86,14 +80,14 @@ async def ask_verdicts_unfitted(
     """Return for each pair whether the model finds it carried at one look, outside of a run and
     with every pair shown. Raises `TaskFailedError`.
     """
-    answer = await ask_model(journal, attempts, place, VERIFY, verify_context(pairs))
+    answer = await ask_model(journal, attempts, place, VERIFY, verify_context(pairs, VERIFY))
     return tuple(each.carried for each in verdicts_by_pair(answer, len(pairs), len(pairs)))
 
 
-def _within(pairs: Sequence[Pair], room: int, looks: int) -> list[Pair]:
+def _within(pairs: Sequence[Pair], room: int) -> list[Pair]:
     shown = []
     for pair in pairs:
-        room -= looks * len(pair.statement) + sum(len(q.text) + len(q.source) for q in pair.quotes)
+        room -= 2 * len(pair.statement) + sum(len(q.text) + len(q.source) for q in pair.quotes)
         if room < 0:
             break
         shown.append(pair)

@@ -55,18 +55,18 @@ def is_answer(text: str, context: str, asked: str) -> bool:
     return share >= SUPPORTS and (not matter or bool(matter & held)) and brings_wanted(text, asked)
 
 
-def brings_wanted(text: str, asked: str, is_strict: bool = True) -> bool:
+def brings_wanted(text: str, asked: str) -> bool:
     """Return whether a passage contains a date, number or name that the question asks for and
     lacks.
 
-    Applies only to questions for a date, a number, a person, a place or one of several. If
-    `is_strict`, a size takes a figure or a unit: "two" is how many, but not how large.
+    Applies only to questions for a date, a number, a person, a place or one of several. A
+    size takes a figure or a unit: "two" is how many, but not how large.
     """
     question = read_question(asked)
     if question.kind == "when":
         happened = _PAST.search(asked) is not None
         return bool(entities.find_dates(text)) or (not happened and bool(_CONDITION.search(text)))
-    if question.kind == "how_many" and is_strict and _SIZE.search(asked):
+    if question.kind == "how_many" and _SIZE.search(asked):
         return size_worth(text, asked) > 0
     if question.kind == "how_many":
         return bool(set(entities.find_numbers(text)) - set(entities.find_numbers(asked)))
@@ -79,24 +79,24 @@ def brings_wanted(text: str, asked: str, is_strict: bool = True) -> bool:
     return True
 
 
-def split_at_answer(text: str, asked: str, states_first: bool = True) -> tuple[str, str, str]:
+def split_at_answer(text: str, asked: str) -> tuple[str, str, str]:
     """Return a passage in three parts: what is before the sentence that most likely answers, that
     sentence, and what follows. A table or code stays whole.
 
-    If it `states_first`, a sentence that states the rule, reason, default or version that is asked
-    for comes before one with more of the question's words.
+    A sentence that states the rule, reason, default or version that is asked for comes before one
+    with more of the question's words.
     """
     sentences = split_sentences(text)
     if len(sentences) < 2 or any(each.kind in {"row", "code"} for each in sentences):
         return "", text, ""
     weights = term_weights(asked)
-    question = AskedText(asked) if states_first else None
+    question = AskedText(asked)
 
     def worth(sentence: Sentence) -> tuple[int, bool, float]:
         held = term_set(sentence.text)
         return (
             kind_worth(sentence.text, asked),
-            question is not None and question.is_met_by(sentence.text),
+            question.is_met_by(sentence.text),
             sum(weights.get(term, 0.0) for term in held),
         )
 

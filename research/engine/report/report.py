@@ -457,7 +457,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     found = ledger.supporting(section.aspect_id)
     asked = ledger.aspects[section.aspect_id].text
     is_all = all(record.is_dictated for record in found)
-    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}", run.form)
+    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
     if run.form >= Form.FITTED and not told:

@@ -19,11 +19,7 @@ from research.engine.text.sentences import QUESTION_MARKS, split_sentences
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.embedded_parts import without_foreign_end
 from research.engine.untrusted.order_words import content_terms
-from research.engine.untrusted.prompt_injection import (
-    is_beside_the_point,
-    is_order,
-    removed_orders,
-)
+from research.engine.untrusted.prompt_injection import is_order, removed_orders
 from research.engine.untrusted.screening import label_of
 
 
@@ -40,7 +36,7 @@ class Asked:
         return " ".join(self.topics)
 
     def told(self, form: Form) -> str:
-        """Return the topics for the prompt: one per line, or joined by spaces in earlier forms."""
+        """Return the topics for the prompt: one per line, before `Form.CARRIED` in one."""
         return "\n".join(self.topics) if form >= Form.CARRIED else self.topic
 
     def aims(self, question: str) -> tuple[str, ...]:
@@ -96,14 +92,11 @@ def check_finding(
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    section = label_of(lines[0].sentence.section, question, lines[0].form or Form.FIRST)
-    if lines[0].dictated is not None:
-        section = without_dictated(section)
-    if (lines[0].form or Form.FIRST) >= Form.EMBEDDED:
-        said = " ".join(each.text for each in split_sentences(page.text))
-        section = without_foreign_end(section, said, question)
+    section = label_of(lines[0].sentence.section, question)
+    told = " ".join(each.text for each in split_sentences(page.text))
+    section = without_foreign_end(without_dictated(section), told, question)
     source = quote_source(page, *place, section)
-    if reason := _unfit(claim, source, page, lines, question, aspect):
+    if reason := _unfit(claim, source, page, question, aspect):
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
     if any(line.dictated for line in lines):
@@ -111,12 +104,11 @@ def check_finding(
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     context = f"{page.title} {source.section} {question}"
-    form = lines[0].form or Form.FIRST
-    if reason := find_claim_fault(claim, source.quote, context, source.day, form):
+    if reason := find_claim_fault(claim, source.quote, context, source.day, lines[0].form):
         reading.refusals.append(Refusal(claim, page.url, reason))
         refused, claim = claim, quotes.plain_quote(source.quote)
-        is_kept = (lines[0].form or Form.FIRST) >= Form.MERGED and _is_on(refused, claim)
-        if not is_kept and not is_answer(claim, f"{page.title} {source.section}", aspect.text):
+        heads = f"{page.title} {source.section}"
+        if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
             return
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim)))
 
@@ -131,7 +123,6 @@ def _unfit(
     claim: str,
     source: QuoteSource,
     page: Page,
-    lines: Sequence[NumberedSentence],
     question: str,
     aspect: Aspect,
 ) -> str:
@@ -141,14 +132,11 @@ def _unfit(
     """
     asked = f"{question} {aspect.text}"
     every = split_sentences(page.text)
-    told = removed_orders(every, question, lines[0].form)
+    told = removed_orders(every, question)
     quoted = [each for each in every if source.start < each.end and each.start < source.end]
     is_reworded = claim not in quotes.plain_quote(source.quote)
     if (is_reworded and is_order(claim, asked)) or any(each.number in told for each in quoted):
         return "it tells its readers what to say or do, and asserts nothing"
-    blocks = {line.sentence.block for line in lines}
-    if lines[0].dictated is None and is_beside_the_point(blocks, page, asked):
-        return "it has nothing to do with the question or the rest of its page"
     return ""
 
 
@@ -158,8 +146,8 @@ def find_claim_fault(
     """Return why a claim gives way to its quote as evidence; "" if code can't refuse it.
 
     Its dates have to be those of the quote or of the page. What is only suspected otherwise stays a
-    claim, which has to be verified before a report may state it. In earlier forms a suspicion was
-    enough, which refused one true claim in six of a careful reader.
+    claim, which has to be verified before a report may state it. Before `Form.CARRIED` a suspicion
+    was enough, which refused one true claim in six of a careful reader.
     """
     if not claim_check.is_supported(claim, quote, context, form):
         return "not on the page"

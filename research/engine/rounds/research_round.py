@@ -59,12 +59,12 @@ async def research_round(run: Run) -> None:
 
     Reading without a model costs no call: a second wave of units takes the rest of the round's
     pages and follows names that the first one found. No wave searches for more topics than it may
-    read pages; in runs that began before `Form.PARTED` this holds after the first round.
+    read pages.
     """
     most, room = run.limits.pages_per_round, _topic_room(run)
     first = ceil(most * FIRST_WAVE)
-    is_narrow = run.follows_names and (bool(run.ledger.rounds) or run.began >= Form.PARTED)
-    choice = _choose_untried(run, run.candidates, max(1, min(room, first) if is_narrow else room))
+    room = min(room, first) if run.follows_names else room
+    choice = _choose_untried(run, run.candidates, max(1, room))
     work = begin_round(run, use_scouted(run, choice.topics), choice.skipped)
     if not run.follows_names:
         await work_through(run, work, choose_together, read_for_unit)
@@ -73,7 +73,7 @@ async def research_round(run: Run) -> None:
     await _run_wave(run, work, partial(choose_best, most=first), read_for_unit)
     await merger.add(work)
     most -= sum(len(item.urls) for item in work)
-    room = min(most, _topic_room(run)) if is_narrow else _topic_room(run)
+    room = min(most, _topic_room(run))
     if most > 0 and room > 0 and not run.last:
         leads = await run_in_thread_if_long(run.ledger.pages.values(), lead_topics, run.ledger)
         further = dispatch_units(run, _choose_untried(run, leads, room).topics)
@@ -120,8 +120,8 @@ async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_un
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
-    joins = run.form >= Form.CARRIED or (run.form >= Form.DATED and len(run.ledger.rounds) > 1)
-    if joins and run.limits.notes > 1:
+    joins = run.form >= Form.CARRIED or len(run.ledger.rounds) > 1
+    if joins and run.has_model and run.limits.notes > 1:
         read_together(work, run.form)
     expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
     arrivals = Arrivals(expected, run.journal.active_seconds)

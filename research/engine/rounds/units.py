@@ -38,7 +38,7 @@ from research.engine.untrusted.search_words import private_words, search_words
 T = TypeVar("T")
 
 FEWER_PAGES, FEWER_TOGETHER = 2, 4
-"""`FEW_PAGES` and `READ_TOGETHER` in runs of earlier forms, of which only later rounds read pages
+"""`FEW_PAGES` and `READ_TOGETHER` before `Form.CARRIED`, where only later rounds read pages
 together.
 """
 LATE = "not there in time; counts in a later round if it comes"
@@ -98,7 +98,7 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
                 if not item.hits:
                     item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
                 break
-            is_found = any(_is_new(run, hit) for hit in item.hits) or _has_found_lead(run, item)
+            is_found = any(_is_new(run, hit) for hit in item.hits) or _has_found_lead(item)
             if is_found and not item.topic.all_queries:
                 break
     item.unit = replace(item.unit, queries=tuple(item.searched) or item.unit.queries)
@@ -140,7 +140,7 @@ async def _of_kind(
         return failure
     for note in answer.notes:
         run.trouble(where, note)
-    return screened_answer(answer, run.question.text, run.form)
+    return screened_answer(answer, run.question.text, run.has_model)
 
 
 def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
@@ -188,12 +188,12 @@ def _is_new(run: Run, hit: SearchHit) -> bool:
     return hit.url not in run.tried
 
 
-def _has_found_lead(run: Run, item: Work) -> bool:
+def _has_found_lead(item: Work) -> bool:
     """Return whether a hit is called by the name that is followed: the name alone would find it
     again.
     """
     lead = item.topic.lead
-    if lead is None or run.began < Form.PARTED:
+    if lead is None:
         return False
     name = in_words(lead.text)
     return any(in_words(plain_title(hit.title)) == name for hit in item.hits)
@@ -238,12 +238,7 @@ async def fetch_and_read(
         run.report_action(f"Reading for: {item.topic.text}")
         try:
             with contain_errors(item.place, ToolFailedError(UNEXPECTED)):
-                await run_in_thread(
-                    take_pages_apart,
-                    item.pages,
-                    run.question.text,
-                    run.form,
-                )
+                await run_in_thread(take_pages_apart, item.pages, run.question.text, run.has_model)
             item.reading = await read_unit(run, item)
         except ToolFailedError as error:
             run.journal.meter.usage.unexpected_errors += 1
@@ -320,7 +315,7 @@ async def _take_pages(
         run.report_action(f"Reading {host_name(url)}")
         try:
             item.pages.append(
-                await run_in_thread(screened_page, await task, run.question.text, run.form)
+                await run_in_thread(screened_page, await task, run.question.text, run.has_model)
             )
         except FetchFailedError as failure:
             lost += 1

@@ -231,14 +231,3 @@ def _is_abbreviation(text: str, start: int, dot: int, end: int) -> bool:
         return True
     lower = text[following : following + 1].islower() and last != ""
     return lower and not _IDENTIFIER.match(text, following)
-
-
-def with_neighbours(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, str]]:
-    """Yield each sentence with the texts before and after it in its block; "" where it has none."""
-    around = (None, *found, None)
-    for before, sentence, after in zip(around, found, around[2:], strict=False):
-        yield (
-            sentence,
-            before.text if before and before.block == sentence.block else "",
-            after.text if after and after.block == sentence.block else "",
-        )

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from research.engine.assessment.close_round import close_rewriting
 from research.engine.assessment.stop_rule import Stop
-from research.engine.journal.forms import Form
 from research.engine.offline.judging import judge_ledger
 from research.engine.records import Round, Stage, Status, StopReason
 from research.engine.report import messages
@@ -41,8 +40,6 @@ async def rewrite_report(run: Run, seed: Seed) -> None:
     if not await finish_research(run, stop):
         return
     text = messages.rewrite_message(seed, run.ledger, evidence_gate)
-    if run.began < Form.COUNTED:
-        text = text.replace("independent sites:", "independent sources:")
     run.ledger.update_round(decision=text)
     run.update_state(termination_text=text, verdict=text)
     written = await compose_report(run)

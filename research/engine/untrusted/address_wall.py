@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
 from research.engine.text.folding import folded
 from research.engine.untrusted.addresses import Address, addresses_in, owner_of
@@ -51,11 +50,13 @@ def asks_for_address(question: str) -> bool:
 
 @dataclass(frozen=True)
 class AddressWall:
-    """Addresses of these pages that may appear in an answer to a question, in a run of a form."""
+    """Addresses of these pages that may appear in an answer to a question; `is_wide` finds
+    telephone numbers without an area and addresses without a scheme, too.
+    """
 
     question: str
     pages: Collection[Page]
-    form: Form = NEWEST
+    is_wide: bool = True
 
     def masked(self, text: str) -> str:
         """Return the text with an elision for each address that is not admitted."""
@@ -63,7 +64,7 @@ class AddressWall:
 
     def foreign(self, text: str) -> list[Address]:
         """Return the addresses of a text that are not admitted."""
-        found = addresses_in(text, is_wide=self.form >= Form.SURROUNDED)
+        found = addresses_in(text, is_wide=self.is_wide)
         if not found or asks_for_address(self.question):
             return []
         return [address for address in found if not self._is_given(address)]

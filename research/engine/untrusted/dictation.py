@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.folding import folded
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
@@ -78,11 +77,11 @@ def without_dictated(label: str) -> str:
     return (kept[:opened] if opened > closed else kept).rstrip(_LEFT_OVER)
 
 
-def asks_for_wording(question: str, form: Form = NEWEST) -> bool:
-    """Return whether a question is about rules, texts or orders, so that a page that dictates may
-    answer it; since `Form.EMBEDDED` also if it is about what people say, answer or put on signs.
+def asks_for_wording(question: str) -> bool:
+    """Return whether a question is about rules, texts or orders, or about what people say, answer
+    or put on signs, so that a page that dictates may answer it.
     """
-    told = set(telling_kinds(question)) if form >= Form.EMBEDDED else set()
+    told = set(telling_kinds(question))
     if "speech" in told and told & WITH_SPEECH:
         return True
     found = dictation_kinds(folded(question))

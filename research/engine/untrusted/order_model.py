@@ -1,13 +1,12 @@
 """How much a sentence reads like an order, or like a rule on what others are to write: a linear
 model over its words and those of its neighbours.
 
-Fitted by `python -m bench.injection.fitting`, which describes its examples; since
-`Form.SURROUNDED` also to what surrounds a sentence (`steering_scores`), and since `Form.EMBEDDED`
-to what it only embeds (`embedded_parts.py`), and to the words for what people tell each other
-around it. A word, a pair of words and the first five letters of either are features, hashed into
-buckets, and so are the kinds of words of `order_words.py` that occur together, and the forms that
-only orders have: a kind says in one language what was learned in another. Addresses, quotations
-and figures stand for themselves, since what an order dictates may be on any subject.
+Fitted by `python -m bench.injection.fitting`, which describes its examples, also to what surrounds
+a sentence, to what it only embeds (`embedded_parts.py`), and to the words for what people tell each
+other around it. A word, a pair of words and the first five letters of either are features, hashed
+into buckets, and so are the kinds of words of `order_words.py` that occur together, and the forms
+that only orders have: a kind says in one language what was learned in another. Addresses,
+quotations and figures stand for themselves, since what an order dictates may be on any subject.
 """
 
 from __future__ import annotations
@@ -25,14 +24,12 @@ from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.folding import folded
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import (
     REMEMBERED_CHARACTERS,
     Sentence,
     text_length,
-    with_neighbours,
 )
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.dictation import dictates, opens_dictation
@@ -54,31 +51,22 @@ from research.engine.untrusted.order_words import (
 )
 
 MODEL = Path(__file__).parent / "data" / "order_model.json"
-"""Of runs that began before `Form.SURROUNDED`."""
-STEERING_MODEL = MODEL.with_name("steering_model.json")
-"""Of runs that began before `Form.EMBEDDED`."""
+"""Of a text by itself (`is_firmly_an_order`): an earlier fit."""
 EMBEDDED_MODEL = MODEL.with_name("embedded_model.json")
 BUCKETS = 1 << 15
 _NUMBERS = tuple(range(BUCKETS))
 """Each bucket's number once, for all texts that are remembered."""
 PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
-LIKELY_SCORE = -3.0
-"""From here on a sentence may only be quoted: one in thirty of the sentences of packages'
-descriptions that it was not fitted on scores as much, and nine in ten orders of other authors.
-"""
-FURTHER_SCORE = -5.0
-"""The same for a sentence that follows such a one in its block, or has the build of dictation."""
 FIRM_SCORE = -1.0
-"""From here on, where one in a hundred of the descriptions' sentences and three in four of those
-orders are, it isn't quoted unless nothing else answers.
-"""
-STEERING_SCORE, RULED_SCORE = -2.3, -5.5
-"""From here on a sentence, and one that is an order by the rules, may only be quoted, by
-`STEERING_MODEL`.
+"""By that model, from here on, where one in a hundred of the sentences of packages' descriptions
+that it was not fitted on and three in four orders of other authors are, a text isn't quoted unless
+nothing else answers.
 """
 EMBEDDED_SCORE, EMBEDDED_RULED_SCORE = -2.6, -5.8
-"""The same two by `EMBEDDED_MODEL`."""
+"""By `EMBEDDED_MODEL`, from here on a sentence, and one that is an order by the rules, may only be
+quoted.
+"""
 REMOVED_SCORE = 1.0
 """By that model, from here on an order by the rules isn't shown at all: of authors that it was not
 fitted on one in forty of those that it takes for orders has less, and nearly all honest ones have.
@@ -117,61 +105,29 @@ class OrderModel:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
-def order_scores(found: Sequence[Sentence]) -> Mapping[int, float]:
-    """Return the score of each sentence by its number."""
-    model = order_model()
-    scores = {
-        sentence.number: model.score(buckets_of(sentence.text, before, after))
-        for sentence, before, after in with_neighbours(found)
-    }
-    return MappingProxyType(scores)
-
-
-@remember_texts(REMEMBERED_CHARACTERS, text_length)
-def likely_orders(found: Sequence[Sentence]) -> frozenset[int]:
-    """Return the numbers of the sentences that read like orders or dictation."""
-    scores, told = order_scores(found), set[int]()
-    for before, sentence in pairwise((None, *found)):
-        assert sentence is not None
-        goes_on = before and before.number in told and before.block == sentence.block
-        is_built = goes_on or dictates(sentence.text) or opens_dictation(sentence.text)
-        if scores[sentence.number] >= (FURTHER_SCORE if is_built else LIKELY_SCORE):
-            told.add(sentence.number)
-    return frozenset(told)
-
-
-@remember_texts(REMEMBERED_CHARACTERS, text_length)
-def steering_scores(
-    found: Sequence[Sentence], asked: str, form: Form = NEWEST
-) -> Mapping[int, float]:
+def steering_scores(found: Sequence[Sentence], asked: str) -> Mapping[int, float]:
     """Return how much each sentence reads as if it steered its reader, by its number: by its words,
     by those around it, and by how little it shares with the page and the question.
     """
-    model = order_model(_model_of(form))
-    scored = surrounded_features(found, asked, form)
+    model = order_model(EMBEDDED_MODEL)
+    scored = surrounded_features(found, asked)
     return MappingProxyType({each.number: model.score(features) for each, features in scored})
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
-def steering_sentences(
-    found: Sequence[Sentence], asked: str, form: Form, least: float
-) -> frozenset[int]:
+def steering_sentences(found: Sequence[Sentence], asked: str, least: float) -> frozenset[int]:
     """Return the numbers of the sentences with at least this score. What is around a sentence is
     only put together where its words may make the difference.
     """
-    path = _model_of(form)
+    path = EMBEDDED_MODEL
     model, numbers = order_model(path), set[int]()
-    for sentence, others, features in _own_features(found, asked, form):
+    for sentence, others, features in _own_features(found, asked):
         score = model.score(features)
         if score + REST * sum([_most_around(text, path) for text in others]) < least:
             continue
         if score + model.score([(_around(others), REST)]) - model.bias >= least:
             numbers.add(sentence.number)
     return frozenset(numbers)
-
-
-def _model_of(form: Form) -> Path:
-    return EMBEDDED_MODEL if form >= Form.EMBEDDED else STEERING_MODEL
 
 
 @lru_cache(maxsize=4_000)
@@ -182,12 +138,12 @@ def _most_around(text: str, path: Path) -> float:
 
 
 def surrounded_features(
-    found: Sequence[Sentence], asked: str, form: Form = NEWEST
+    found: Sequence[Sentence], asked: str
 ) -> Iterator[tuple[Sentence, list[tuple[Collection[int], float]]]]:
     """Yield each sentence with the buckets of its features, of those around it, of its surroundings
     and of what it embeds, and the value that they have there.
     """
-    for sentence, others, features in _own_features(found, asked, form):
+    for sentence, others, features in _own_features(found, asked):
         yield sentence, [*features, (_around(others), REST)]
 
 
@@ -197,11 +153,11 @@ def _around(others: Iterable[str]) -> Collection[int]:
 
 
 def _own_features(
-    found: Sequence[Sentence], asked: str, form: Form
+    found: Sequence[Sentence], asked: str
 ) -> Iterator[tuple[Sentence, Sequence[str], list[tuple[Collection[int], float]]]]:
     """Yield each sentence with the other ones around, and the rest of `surrounded_features`."""
     known = PageTerms.of(found, asked)
-    told = _kinds_told(found) if form >= Form.EMBEDDED else {}
+    told = _kinds_told(found)
     quoted = frozenset(within_quotations(found))
     for group in _groups(found):
         for at, sentence in enumerate(group):
@@ -211,12 +167,11 @@ def _own_features(
             after = group[at + 1].text if at + 1 < len(group) else ""
             around = _hashed(_surroundings(sentence, known), len(PLACES) + 1)
             features = [*buckets_of(sentence.text, before, after), (around, SURROUNDINGS)]
-            if form >= Form.EMBEDDED:
-                is_quoted = sentence.number in quoted
-                standing = known.standing(sentence) if known.is_enough else None
-                features.append((_telling(told[sentence.block], is_quoted, standing), EMBEDDED))
-                embedded = dict.fromkeys(_embedded(sentence, known))
-                features.append((_hashed(map(str.encode, embedded), _EMBEDDED_SEED), EMBEDDED))
+            is_quoted = sentence.number in quoted
+            standing = known.standing(sentence) if known.is_enough else None
+            features.append((_telling(told[sentence.block], is_quoted, standing), EMBEDDED))
+            embedded = dict.fromkeys(_embedded(sentence, known))
+            features.append((_hashed(map(str.encode, embedded), _EMBEDDED_SEED), EMBEDDED))
             yield sentence, others, features
 
 

@@ -16,8 +16,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from research.engine.journal.forms import NEWEST, Form
-from research.engine.ports import Page
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import (
     REMEMBERED_CHARACTERS,
@@ -25,16 +23,12 @@ from research.engine.text.sentences import (
     split_sentences,
     text_length,
 )
-from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.embedded_parts import LEAST_BLOCKS
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_model import (
     EMBEDDED_RULED_SCORE,
     EMBEDDED_SCORE,
     REMOVED_SCORE,
-    RULED_SCORE,
-    STEERING_SCORE,
-    likely_orders,
     steering_scores,
     steering_sentences,
 )
@@ -48,8 +42,6 @@ STRANGER_SHARE = 0.15
 CODED_SHARE = 0.3
 """Required share of known words for code and markup, which are no statements otherwise."""
 DOUBTFUL_POINTS = 1.0
-DEMOTED_POINTS = 2.5
-"""From here on code, and a sentence that is a stranger on its page, may only be quoted."""
 FOREIGN_SHARE = 0.1
 """Share of words in common with the surroundings, for each further point, up to which a text counts
 as foreign: the more a text looks like an order, the more it must share with its page."""
@@ -133,89 +125,39 @@ def orders_by_themselves(found: Sequence[Sentence]) -> frozenset[int]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
-def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
-    """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
-    say, or have signs of an order and are code or strangers on their page.
+def removed_orders(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the sentences that aren't shown at all: the orders by the rules that
+    the fitted model firmly takes for orders, too; none if the question is about orders.
     """
-    told = find_dictation(found)
-    if is_about_orders(asked):
-        return told
-    return told.union(
-        each.number
-        for each in found
-        if each.number not in told and _is_doubtful(each, found, asked)
-    )
-
-
-@remember_texts(REMEMBERED_CHARACTERS, text_length)
-def removed_orders(
-    found: Sequence[Sentence], asked: str, form: Form | None = NEWEST
-) -> frozenset[int]:
-    """Return the numbers of the sentences that a run of this form doesn't show at all.
-
-    Since `Form.FITTED` these are the orders by the rules and by the fitted model, since
-    `Form.EMBEDDED` firmly by the model; none if the question is about orders.
-    """
-    if form is None or form < Form.FITTED:
-        return find_orders(found, asked)
     if is_about_orders(asked):
         return frozenset()
     told = _single_orders(found, asked)
-    if not told or form < Form.EMBEDDED:
-        return modelled_orders(found, asked, form) & told if told else told
-    scores = steering_scores(found, asked, form)
+    if not told:
+        return told
+    scores = steering_scores(found, asked)
     is_short = len({sentence.block for sentence in found}) < LEAST_BLOCKS
     least = EMBEDDED_SCORE if is_short else REMOVED_SCORE
     return frozenset(number for number in told if scores[number] >= least)
 
 
-def only_quoted(
-    found: Sequence[Sentence], asked: str, form: Form | None = NEWEST
-) -> frozenset[int]:
-    """Return the numbers of the other sentences that may only be quoted in a run of this form."""
-    if form is None or form < Form.QUOTED:
-        return frozenset()
-    if form < Form.FITTED:
-        return find_dictated(found, asked)
-    told = modelled_orders(found, asked, form)
-    if form >= Form.SURROUNDED:
-        told |= ruled_orders(found, asked, form)
-    return told - removed_orders(found, asked, form)
+def only_quoted(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the other sentences that may only be quoted."""
+    told = modelled_orders(found, asked) | ruled_orders(found, asked)
+    return told - removed_orders(found, asked)
 
 
-def ruled_orders(found: Sequence[Sentence], asked: str = "", form: Form = NEWEST) -> frozenset[int]:
+def ruled_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     """Return the numbers of the sentences that are orders by the rules, and may be by the model."""
     told = _single_orders(found, asked)
-    scores = steering_scores(found, asked, form) if told else {}
-    least = _least_score(form, is_ruled=True)
-    return frozenset(number for number in told if scores[number] >= least)
+    scores = steering_scores(found, asked) if told else {}
+    return frozenset(number for number in told if scores[number] >= EMBEDDED_RULED_SCORE)
 
 
-def modelled_orders(found: Sequence[Sentence], asked: str, form: Form) -> frozenset[int]:
-    """Return the numbers of the sentences that the fitted model of a form classifies as
-    instructions or dictation.
+def modelled_orders(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the sentences that the fitted model classifies as instructions or
+    dictation.
     """
-    if form < Form.SURROUNDED:
-        return likely_orders(found)
-    return steering_sentences(found, asked, form, _least_score(form))
-
-
-def _least_score(form: Form, *, is_ruled: bool = False) -> float:
-    """Return the score from which on a sentence may only be quoted in a run of this form;
-    `is_ruled` of one that is an order by the rules.
-    """
-    if form >= Form.EMBEDDED:
-        return EMBEDDED_RULED_SCORE if is_ruled else EMBEDDED_SCORE
-    return RULED_SCORE if is_ruled else STEERING_SCORE
-
-
-def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:
-    if _order_points(sentence.text, asked) < DEMOTED_POINTS:
-        return False
-    if sentence.kind == "code" or is_for_machines(sentence.text):
-        return True
-    known = (_common_terms(found), content_terms(f"{asked} {sentence.section}"))
-    return _is_stranger(sentence.text, known, FOREIGN_SHARE)
+    return steering_sentences(found, asked, EMBEDDED_SCORE)
 
 
 def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[int]:
@@ -289,20 +231,6 @@ def _is_stranger(text: str, known: Collection[Collection[str]], share: float) ->
     terms = content_terms(text)
     shared = sum(any(term in each for each in known) for term in terms)
     return shared < share * len(terms)
-
-
-def is_beside_the_point(blocks: Collection[int], page: Page, asked: str) -> bool:
-    """Return whether these blocks of a page have some signs of an order, and
-    next to nothing to do with the question or the rest of the page.
-
-    For runs that began before `Form.QUOTED`; later ones quote what is doubtful.
-    """
-    if is_about_orders(asked):
-        return False
-    found = split_sentences(page.text)
-    own = " ".join(each.text for each in found if each.block in blocks)
-    others = " ".join(each.text for each in found if each.block not in blocks)
-    return bool(content_terms(others)) and is_foreign(own, f"{page.title} {others}", asked)
 
 
 def is_foreign(text: str, surroundings: str, asked: str) -> bool:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page, SearchAnswer, SearchHit
 from research.engine.text.folding import canonical
 from research.engine.text.offload import run_in_thread
@@ -43,18 +42,17 @@ _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
-def screened_page(page: Page, asked: str, form: Form = NEWEST) -> Page:
+def screened_page(page: Page, asked: str, has_model: bool = True) -> Page:
     """Return the page with a title, site and date that may be shown; its text is as it was.
 
-    Since `Form.QUOTED` what a title or name dictates is cut, since `Form.EMBEDDED` the end of a
-    title that is foreign to its page, and a site name that is no name.
+    What a title or name dictates is cut, and so are the end of a title that is foreign to its page
+    and a site name that is no name: not in runs without a model, whose prompts nothing steers.
     """
-    wall, around = AddressWall(asked, [page], form), page.text
+    wall, around = AddressWall(asked, [page], is_wide=has_model), page.text
     title = page.title if names_page(page.title, page, asked) else ""
     site = "" if is_foreign(page.site, around, asked) else page.site
-    if form >= Form.QUOTED:
+    if has_model:
         title, site = without_dictated(title), without_dictated(site)
-    if form >= Form.EMBEDDED:
         site = site_name(site, page.domain)
         title = without_foreign_end(title, f"{_said_below(title, around)} {site}", asked)
     return replace(
@@ -103,21 +101,21 @@ def _are_known(terms: frozenset[str], known: frozenset[str]) -> bool:
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
-def screened_answer(answer: SearchAnswer, asked: str, form: Form = NEWEST) -> SearchAnswer:
-    """Return results with titles and snippets that may be shown."""
-    hits = tuple(_screened_hit(hit, asked, form) for hit in answer.hits)
+def screened_answer(answer: SearchAnswer, asked: str, has_model: bool = True) -> SearchAnswer:
+    """Return results with titles and snippets that may be shown, without what they dictate to a
+    model that reads them.
+    """
+    hits = tuple(_screened_hit(hit, asked, has_model) for hit in answer.hits)
     return replace(answer, hits=hits)
 
 
-def _screened_hit(hit: SearchHit, asked: str, form: Form) -> SearchHit:
-    wall = AddressWall(asked, (), form)
+def _screened_hit(hit: SearchHit, asked: str, has_model: bool) -> SearchHit:
+    wall = AddressWall(asked, (), is_wide=has_model)
     found = split_sentences(canonical(hit.snippet))
     told = find_orders(found, asked)
-    if form >= Form.QUOTED:
-        told |= find_dictation(tuple(found))
+    if has_model:
+        told |= find_dictation(tuple(found)) | modelled_orders(tuple(found), asked)
         hit = replace(hit, title=without_dictated(hit.title))
-    if form >= Form.FITTED:
-        told |= modelled_orders(tuple(found), asked, form)
     snippet = " ".join(each.text for each in found if each.number not in told)
     title = _label(hit.title, asked, wall)
     return replace(hit, title=title, snippet=wall.masked(snippet), published=_date(hit.published))
@@ -136,33 +134,33 @@ def _date(text: str | None) -> str | None:
     return text if text and _DATE.fullmatch(text) else None
 
 
-def label_of(text: str, asked: str, form: Form) -> str:
+def label_of(text: str, asked: str) -> str:
     """Return a heading or name of a page as it may be shown."""
-    return _label(text, asked, AddressWall(asked, (), form))
+    return _label(text, asked, AddressWall(asked, ()))
 
 
-async def suspicious_pages(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
+async def suspicious_pages(pages: Sequence[Page], asked: str) -> list[Page]:
     """Return the pages that are read alone."""
-    return await run_in_thread(_suspicious, pages, asked, form)
+    return await run_in_thread(_suspicious, pages, asked)
 
 
-def _suspicious(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
-    return [page for page in pages if is_suspicious(page, asked, form)]
+def _suspicious(pages: Sequence[Page], asked: str) -> list[Page]:
+    return [page for page in pages if is_suspicious(page, asked)]
 
 
-def take_pages_apart(pages: Sequence[Page], asked: str, form: Form) -> None:
+def take_pages_apart(pages: Sequence[Page], asked: str, has_model: bool = True) -> None:
     """Find the sentences of these pages, and the orders and the dictation among them, ahead of
     their use: all is remembered, and of a megabyte it takes seconds. What the verifier will ask
-    takes little while the words of the sentences are known.
+    takes little while the words of the sentences are known. Without a model nobody asks for either.
     """
     take_apart(page.text for page in pages)
-    for page in pages:
+    for page in pages if has_model else ():
         found = split_sentences(page.text)
-        is_suspicious(page, asked, form)
-        only_quoted(found, asked, form)
+        is_suspicious(page, asked)
+        only_quoted(found, asked)
         orders_by_themselves(found)
 
 
-def is_suspicious(page: Page, asked: str, form: Form) -> bool:
+def is_suspicious(page: Page, asked: str) -> bool:
     """Return whether a page contains instructions anywhere, and so is read alone."""
-    return bool(removed_orders(split_sentences(page.text), asked, form))
+    return bool(removed_orders(split_sentences(page.text), asked))

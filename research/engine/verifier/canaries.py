@@ -89,20 +89,14 @@ def passages_of(
 
 
 def make_canaries(
-    vouched: list[Vouched],
-    stated: Sequence[Pair],
-    count: int,
-    chance: Random,
-    *,
-    rewords_all: bool = True,
+    vouched: list[Vouched], stated: Sequence[Pair], count: int, chance: Random
 ) -> list[LabelledPair]:
     """Return `count` unfaithful and `count` faithful canaries that look like the stated pairs.
 
-    Where what was read has too few usable sentences, labelled pairs of the product fill up. Runs
-    that began before `Form.REWORDED` reword half of the unfaithful ones.
+    Where what was read has too few usable sentences, labelled pairs of the product fill up.
     """
     phrases = Phrases.of([each.sentence for each in vouched])
-    made = [_unfaithful(each, phrases, chance, rewords_all) for each in vouched * VARIANTS]
+    made = [_unfaithful(each, phrases, chance) for each in vouched * VARIANTS]
     made += [_reworded(each, chance) for each in vouched * VARIANTS]
     looks = [_look(pair) for pair in stated]
     chosen = _alike([each for each in made if each], looks, count, (), chance)
@@ -165,16 +159,12 @@ def _alike(
     return chosen
 
 
-def _unfaithful(
-    each: Vouched, phrases: Phrases, chance: Random, rewords: bool
-) -> LabelledPair | None:
+def _unfaithful(each: Vouched, phrases: Phrases, chance: Random) -> LabelledPair | None:
     """Return an unfaithful canary of a kind that code alone lets pass; None where none fits.
 
     From one change to several, so that some have few words of their quote.
     """
     made = reword_sentence(each.sentence, chance)
-    if not rewords:
-        made = chance.choice((each.sentence, made))
     used = ""
     for kind in chance.sample(CHANGES, chance.randint(1, len(CHANGES))):
         changed = UNFAITHFUL[kind](made, each.quote.text, phrases, chance)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import usable_evidence
 from research.engine.llm_tasks.prompting.ask import TaskFailedError, ask_model, request_for
 from research.engine.llm_tasks.prompting.fit_to_context import fit_uncut
-from research.engine.llm_tasks.verify import VERIFY, task_of, verdicts_by_pair, verify_context
+from research.engine.llm_tasks.verify import VERIFY_TWICE, verdicts_by_pair, verify_context
 from research.engine.ports import ModelRequest
 from research.engine.records import Complexity
 from research.engine.report.draft import Statement, check_statements
@@ -67,11 +66,10 @@ async def begin_check(run: Run, place: str) -> None:
     if not undecided:
         return
     asked = await plant(run, undecided)
-    task = task_of(run)
-    context = verify_context(asked.pairs, task)
-    if fit_uncut(task, context, await run.context_tokens()) is None:
+    context = verify_context(asked.pairs)
+    if fit_uncut(VERIFY_TWICE, context, await run.context_tokens()) is None:
         return
-    request = request_for(run.journal, task, context)
+    request = request_for(run.journal, VERIFY_TWICE, context)
     run.checking = PendingCheck(place, request, asked)
     run.journal.begin_model(place, request)
 
@@ -79,8 +77,7 @@ async def begin_check(run: Run, place: str) -> None:
 def _checks_ahead(run: Run) -> bool:
     known = run.qualification
     return (
-        run.form >= Form.NEARBY
-        and run.rules.verifies_statements
+        run.rules.verifies_statements
         and run.config.has_verifier
         and not run.is_fixed
         and run.ledger.complexity is not Complexity.SIMPLE
@@ -95,12 +92,12 @@ async def take_check(run: Run) -> ClaimVerdicts | None:
     pending, run.checking = run.checking, None
     if pending is None or run.qualification is None:
         return None
-    attempts, asked, task = run.config.max_model_attempts, pending.asked, task_of(run)
-    context = verify_context(asked.pairs, task)
+    attempts, asked = run.config.max_model_attempts, pending.asked
+    context = verify_context(asked.pairs)
     try:
-        answer = await ask_model(run.journal, attempts, pending.place, task, context)
+        answer = await ask_model(run.journal, attempts, pending.place, VERIFY_TWICE, context)
     except TaskFailedError as failed:
-        run.fell_back(VERIFY.name, failed.cause)
+        run.fell_back(VERIFY_TWICE.name, failed.cause)
         return None
     verdicts = verdicts_by_pair(answer, len(asked.pairs), len(asked.pairs))
     judged = judge_verdicts(run, asked, verdicts, run.qualification)

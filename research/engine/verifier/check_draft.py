@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.claim_check import ClaimCheck
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
@@ -67,11 +66,10 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
 
 def _may_carry(run: Run, checks: Mapping[Statement, ClaimCheck]) -> frozenset[Statement]:
     """Return the undecided statements on which the verifier is believed, as far as it is known."""
-    sees_details = run.form < Form.PROVEN or run.verifier_sees_details
     return frozenset(
         each
         for each, check in checks.items()
-        if check.outcome == "undecided" and (sees_details or not check.is_near)
+        if check.outcome == "undecided" and (run.verifier_sees_details or not check.is_near)
     )
 
 

@@ -150,13 +150,7 @@ def plant_canaries(
     ]
     read = chance.sample(read, min(MOST_PASSAGES, len(read)))
     spare = usable_passages([*records, *read], taken)
-    return make_canaries(
-        spare,
-        pairs,
-        min(most, max(fewest, len(pairs) // 2)),
-        chance,
-        rewords_all=ledger.began >= Form.REWORDED,
-    )
+    return make_canaries(spare, pairs, min(most, max(fewest, len(pairs) // 2)), chance)
 
 
 def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:

@@ -12,12 +12,11 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any, cast
 
 from research.engine.budget.meter import Spent
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts_unfitted, prompt_version
 from research.engine.records import Qualification
@@ -146,13 +145,8 @@ NO_ROOM = "the model was not qualified as verifier: the budget has no room for i
 
 
 async def know_verifier(run: Run) -> None:
-    """Freeze what is stored of the model as verifier, so that replays decide alike. Nothing is
-    verified in the first form.
-    """
+    """Freeze what is stored of the model as verifier, so that replays decide alike."""
     if not run.has_model or not run.config.has_verifier:
-        return
-    if run.form < Form.VERIFIED:
-        run.rules = replace(run.rules, verifies_statements=False)
         return
     stored = run.question.verifier
 

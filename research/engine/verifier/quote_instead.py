@@ -12,12 +12,10 @@ from research.engine.report.draft import Draft, Statement
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
-    """Put the shortest of the quotes that a statement cites in its place (all of them in runs of
-    earlier forms), each once in a section; a statement that cites nothing known goes, and one on
-    the question as a whole.
-
-    Since `Form.MERGED` a statement of the short answer that joins several findings goes as well
-    where there are sections: their main findings take its place.
+    """Put the shortest of the quotes that a statement cites in its place, each once in a
+    section; a statement that cites nothing known goes, and one on the question as a whole. One of
+    the short answer that joins several findings goes as well where there are sections: their main
+    findings take its place.
     """
 
     def parts(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -29,7 +27,7 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
 
     sections = [replace(each, statements=parts(each.statements)) for each in draft.sections]
     opening = draft.short_answer
-    if ledger.began >= Form.MERGED and sections:
+    if sections:
         opening = tuple(s for s in opening if s not in replaced or len(s.evidence) == 1)
     return replace(
         draft,
@@ -48,12 +46,8 @@ def _instead(
         return []
     known = ledger.book.records
     records = [known[record_id] for record_id in given.evidence if record_id in known]
-    if ledger.began >= Form.LED:
-        records = sorted(records, key=lambda each: (each.is_dictated, len(each.claim)))[:1]
-    is_item = given.is_item and ledger.began >= Form.MERGED
-    is_counted = len(records) == 1 and ledger.began >= Form.CARRIED
-    replaced_words = given.words if is_counted else 0
-    return [
-        replace(quotation(record), is_item=is_item, replaced_words=replaced_words)
-        for record in records
-    ]
+    if not records:
+        return []
+    shortest = min(records, key=lambda each: (each.is_dictated, len(each.claim)))
+    words = given.words if ledger.began >= Form.CARRIED else 0
+    return [replace(quotation(shortest), is_item=given.is_item, replaced_words=words)]

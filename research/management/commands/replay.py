@@ -27,6 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, run: str, **options: Any) -> None:
+        from research.engine.journal import EarlierFormError
         from research.models import Run
         from research.worker.replay import replay_run
 
@@ -39,7 +40,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no run {run}.", returncode=BAD_USE)
         try:
             result = asyncio.run(replay_run(found, changes))
-        except ConfigError as error:
+        except (ConfigError, EarlierFormError) as error:
             raise CommandError(str(error), returncode=BAD_USE) from None
         if options["json"]:
             self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False, indent=1))

@@ -219,20 +219,13 @@ async def test_a_prompt_holds_no_knob() -> None:
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.parametrize("form", [Form.ENTRIES, Form.SURROUNDED])
-async def test_only_a_run_that_began_since_has_short_prompts(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_a_topic_that_is_its_sub_question_is_told_by_its_id() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
     await world.ask(SIMPLE.question)
     asked = {request.task: request for request in world.model.requests}
     topic = sections_of(asked["read"].prompt)["TOPIC OF THIS READING"]
-    is_short = form >= Form.SURROUNDED
-    assert topic == ("[A1]" if is_short else SIMPLE.parts[0].question)
-    assert ("the id that the finding helps to answer" in asked["read"].system) != is_short
-    assert ("independent source" in asked["assess"].prompt) != is_short
+    assert topic == "[A1]"
 
 
 async def test_an_unknown_sub_question_is_the_unit_s_own() -> None:

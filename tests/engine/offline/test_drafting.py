@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.drafting import draft_closest, draft_offline, lead_in, quote_statement
 from research.engine.offline.passages.reading import _to_finding, read_pages
 from research.engine.offline.passages.shown_passages import standings
@@ -92,16 +91,6 @@ def test_passages_of_a_sub_question_that_nothing_seems_to_answer_are_folded() ->
     told = render_report(made, draft_offline(made), "Stopped.", 0, 0).markdown
     heading = "## Why are eggs yellow?\n\n*Nothing here seems to answer this.*\n\n> *Closest"
     assert heading in told
-
-
-def test_runs_that_began_before_show_the_closest_passage_or_none() -> None:
-    made = judged("How to make scrambled eggs?", 0.2, RECIPE)
-    made.began = Form.ENTRIES
-    told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
-    assert " quote" not in told and "## How to make" not in told
-    made.began = Form.COUNTED
-    told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
-    assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told
 
 
 def test_a_passage_is_quoted_once_and_then_referred_to() -> None:

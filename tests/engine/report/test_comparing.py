@@ -16,7 +16,6 @@ from bench.survey.measure import rows
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
-from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import (
@@ -172,7 +171,6 @@ def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> 
     ledger = ledger_of(first, new, late, other)
     pairs = [["E1", "E2"], ["E3", "E2"], ["E4", "E2"]]
     assert find_replaced(ledger, pairs) == {"E1": "E2", "E3": "E2"}
-    assert find_replaced(ledger, pairs, first_seen=False, by_others=False) == {"E1": "E2"}
     assert find_replaced(ledger, [["E1", "E2"], ["E2", "E3"]]) == {"E1": "E2"}
     both = replace(first, sources=(*first.sources, *late.sources))
     assert find_replaced(ledger_of(both, new), [["E1", "E2"]]) == {"E1": "E2"}
@@ -207,7 +205,6 @@ def test_a_third_claim_tells_which_value_was_first_and_its_repetitions_are_outda
     assert find_replaced(ledger_of(new, old, again, later, apart), pairs) == {}
     ledger = ledger_of(new, old, again, later, apart, told)
     assert find_replaced(ledger, pairs) == {"E2": "E1", "E3": "E1"}
-    assert find_replaced(ledger, pairs, by_others=False) == {}
     assert find_replaced(ledger_of(new, old, again, turned), pairs) == {}
 
 
@@ -217,7 +214,6 @@ def test_another_number_of_the_same_things_may_be_newer_whatever_else_is_said() 
     apart = on_day(record_of("E3", "The fund owns 11 quarries.", "c.example"), "2026")
     ledger, pairs = ledger_of(old, new, apart), [["E1", "E2"], ["E1", "E3"]]
     assert find_replaced(ledger, pairs) == {"E1": "E2"}
-    assert find_replaced(ledger, pairs, by_count=False) == {}
     elsewhere = replace(new, aspect_id="A9")
     assert counts_otherwise(old, new) and not counts_otherwise(old, elsewhere)
 
@@ -261,7 +257,6 @@ def test_a_value_that_a_newer_claim_recalls_is_replaced_whatever_its_page_is_dat
     ledger = ledger_of(RECALLED, RECALLING)
     assert find_replaced(ledger, [["E1", "E2"]]) == {"E1": "E2"}
     assert find_replaced(ledger, [["E2", "E1"]]) == {"E1": "E2"}
-    assert find_replaced(ledger, [["E1", "E2"]], first_seen=False) == {}
 
 
 def test_a_recalled_value_is_neither_told_nor_shown_as_the_current_one() -> None:
@@ -278,8 +273,6 @@ def test_a_recalled_value_is_neither_told_nor_shown_as_the_current_one() -> None
             for n, v in enumerate(("22 mg", "35 mg", "22 mg", "22 mg"))]  # fmt: skip
     figures = find_figures(ledger, said, ledger.relations.replaced)
     assert [figure.value for figure in figures] == ["22 mg"] * 3
-    older = find_figures(ledger, said, ledger.relations.replaced, first_seen=False)
-    assert [figure.value for figure in older] == ["22 mg", "35 mg", "22 mg", "22 mg"]
 
 
 def test_the_date_of_a_claim_comes_before_that_of_its_page() -> None:
@@ -493,43 +486,11 @@ def test_a_thorough_report_says_who_says_it() -> None:
         assert f"{shown} [1]" in named
 
 
-@pytest.mark.parametrize("form", [Form.COMPARED, Form.DETAILED])
-async def test_a_run_that_began_before_keeps_its_plain_report(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
-    question = next(row for row in rows("questions.jsonl") if row["id"] == "s11")
-    found = await research(question, "thorough")
-    told = ("## Key figures", " Previously (20", " sources, 2026). [")
-    marks = [mark in found.report.markdown for mark in told]
-    assert marks == [form >= Form.DETAILED] * 3
-
-
-@pytest.mark.parametrize("form", [Form.FIRST_SEEN, Form.DENSE])
-async def test_only_a_run_that_began_since_has_a_dense_report(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_a_quick_report_that_is_too_long_is_dense() -> None:
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s2")
     report = (await research(question, "quick")).report.markdown
     assert "## Comparison" in report
-    assert (" | not found | " in report, " | – | " in report) == (
-        form < Form.DENSE, form >= Form.DENSE
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("form", [Form.HELD, Form.COUNTED])
-async def test_only_a_run_that_began_since_counts_queries(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
-    question = next(row for row in rows("questions.jsonl") if row["id"] == "s2")
-    report = (await research(question, "quick")).report.markdown
-    note = report.partition("## Method")[2]
-    assert ("searches ·" in note, "queries ·" in note) == (
-        form < Form.COUNTED,
-        form >= Form.COUNTED,
-    )
+    assert " | not found | " not in report and " | – | " in report
 
 
 def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:
@@ -667,20 +628,13 @@ def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out()
         assert ("| fund 2 | **2 million** [" in told) != is_brief
 
 
-@pytest.mark.parametrize("form", [Form.REWORDED, Form.CONCISE])
-async def test_only_a_quick_report_that_began_since_chooses_among_all_findings(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_a_quick_report_chooses_among_all_findings() -> None:
     [question] = [row for row in rows("questions.jsonl") if row["id"] == "s17"]
     found = await research(question, "quick")
-    is_concise = form >= Form.CONCISE
-    assert ("## Key figures" in found.report.markdown) == is_concise
-    assert count_words(found.report.markdown, signs=not is_concise) <= 400
+    assert "## Key figures" in found.report.markdown
+    assert count_words(found.report.markdown) <= 400
     per_page = Counter(source.url for record in found.evidence for source in record.sources)
-    assert (max(per_page.values()) > ResearchConfig().max_evidence_claims_per_research_unit) == (
-        is_concise
-    )
+    assert max(per_page.values()) > ResearchConfig().max_evidence_claims_per_research_unit
 
 
 def test_other_findings_follow_what_the_draft_says_of_a_sub_question() -> None:

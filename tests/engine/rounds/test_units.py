@@ -10,7 +10,6 @@ import pytest
 
 from research.engine.evidence.ledger import Lead
 from research.engine.journal import JournalEndsError
-from research.engine.journal.forms import Form
 from research.engine.journal.model_calls import UNEXPECTED
 from research.engine.ports import (
     ModelFailedError,
@@ -141,21 +140,19 @@ async def test_a_unit_whose_search_names_nothing_new_asks_its_next_way() -> None
 
 
 @pytest.mark.parametrize(
-    ("form", "title", "is_found"),
+    ("title", "is_found"),
     [
-        (Form.PARTED, "Edda Marlow (engineer)", True),
-        (Form.PARTED, "Edda Marlow's lamps", False),
-        (Form.ENTRIES, "Edda Marlow", False),
+        ("Edda Marlow (engineer)", True),
+        ("Edda Marlow's lamps", False),
     ],
 )
 def test_a_name_is_not_searched_alone_once_a_page_called_by_it_was_found(
-    form: Form, title: str, is_found: bool
+    title: str, is_found: bool
 ) -> None:
     lead = Lead("Edda Marlow", "Edda Marlow trained", "https://coast.example/", 0.5)
     topic = Topic(lead.text, (lead.query, lead.text), "A1", lead=lead)
     hit = SearchHit("https://people.example/", title, "", "web", 1)
-    item = SimpleNamespace(topic=topic, hits=(hit,))
-    assert units._has_found_lead(SimpleNamespace(began=form), item) is is_found
+    assert units._has_found_lead(SimpleNamespace(topic=topic, hits=(hit,))) is is_found
 
 
 @pytest.mark.parametrize("knobs", [{"researcher_search_budget": 1}, {"unit_tool_calls": (2, 2, 2)}])

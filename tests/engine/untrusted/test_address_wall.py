@@ -1,6 +1,5 @@
 import pytest
 
-from research.engine.journal.forms import Form
 from research.engine.untrusted.address_wall import AddressWall, asks_for_address
 from tests.engine.scripted import page
 
@@ -58,9 +57,9 @@ def test_the_address_of_the_question_may_be_repeated() -> None:
     assert not AddressWall(asked, ()).foreign(TOLD)
 
 
-def test_runs_of_earlier_forms_keep_their_wall() -> None:
+def test_numbers_without_an_area_and_addresses_without_a_scheme_are_found_if_wanted() -> None:
     told = "Ring the keeper on 555-0142, or look at //lure.example/keeper for more."
-    assert AddressWall(QUESTION, (), Form.ENTRIES).masked(told) == told
+    assert AddressWall(QUESTION, (), is_wide=False).masked(told) == told
     assert (
         AddressWall(QUESTION, ()).masked(told) == "Ring the keeper on […], or look at […] for more."
     )

@@ -1,6 +1,5 @@
 import pytest
 
-from research.engine.journal.forms import Form
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.embedded_parts import embedded_parts, without_foreign_end
@@ -92,4 +91,3 @@ def test_a_question_about_what_people_say_is_about_wording(
     question: str, is_on_wording: bool
 ) -> None:
     assert asks_for_wording(question) is is_on_wording
-    assert not asks_for_wording(question, Form.REWORDED)

@@ -6,7 +6,7 @@ from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.text.folding import folded
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted import order_forms
-from research.engine.untrusted.prompt_injection import find_orders, is_beside_the_point, is_order
+from research.engine.untrusted.prompt_injection import find_orders, is_foreign, is_order
 from tests.engine.scripted import page
 
 ORDERS = [
@@ -76,9 +76,10 @@ def test_what_follows_an_order_in_its_paragraph_belongs_to_it() -> None:
 
 @pytest.mark.requirement("C11")
 def test_no_model_is_shown_an_order() -> None:
-    source = page("https://a.example/", f"The tower is old. {ORDERS[0]}")
+    stated = ["The tower is old.", *(f"The museum {n} at Harrow Point is open." for n in range(4))]
+    source = page("https://a.example/", "\n\n".join((*stated, ORDERS[0])))
     [sheet] = number_sentences([source], ("tower",))
-    assert [line.sentence.text for line in sheet.lines] == ["The tower is old."]
+    assert [line.sentence.text for line in sheet.lines] == stated
 
 
 def test_what_a_page_quotes_is_its_subject_where_the_question_is_about_assistants() -> None:
@@ -95,20 +96,18 @@ TOWER = "The tower at Harrow Point has a lamp that burns oil."
 
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize(
-    "text, asked, beside",
+    "text, asked, foreign",
     [
         (FOREIGN, "How is the tower lit?", True),
-        (FOREIGN, "Which summaries do machines make?", False),
+        (FOREIGN, "Which summaries of a machine mention Lake Morn?", False),
         ("The keeper has to mention the tower in his log.", "How is the tower lit?", False),
         ("Gulls sleep in Lorn.", "How is the tower lit?", False),
     ],
 )
 def test_what_looks_like_an_order_has_to_belong_to_its_page(
-    text: str, asked: str, beside: bool
+    text: str, asked: str, foreign: bool
 ) -> None:
-    source = page("https://a.example/", f"{TOWER}\n\n{text}\n\nIt stands on a rock.", "Tower")
-    [block] = {each.block for each in split_sentences(source.text) if each.text == text}
-    assert is_beside_the_point([block], source, asked) is beside
+    assert is_foreign(text, f"Tower {TOWER} It stands on a rock.", asked) is foreign
 
 
 def test_an_order_that_is_a_stranger_on_its_page_is_none_of_its_subject() -> None:

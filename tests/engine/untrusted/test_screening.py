@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from research.engine.journal.forms import NEWEST
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted import prompt_injection
 from research.engine.untrusted.order_words import content_terms, evident_terms
@@ -49,9 +48,9 @@ def test_the_orders_of_a_page_are_found_once(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(prompt_injection, "_order_points", points)
     source = page("https://a.example/", f"{TEXT} Oil was dear.\n\nThe keeper slept.", "Harrow")
-    take_pages_apart([source], ASKED, NEWEST)
+    take_pages_apart([source], ASKED)
     found, before = split_sentences(source.text), len(asked)
-    prompt_injection.only_quoted(found, ASKED, NEWEST)
-    prompt_injection.removed_orders(found, ASKED, NEWEST)
+    prompt_injection.only_quoted(found, ASKED)
+    prompt_injection.removed_orders(found, ASKED)
     assert not orders_by_themselves(found)
     assert before == len(asked) == 2 * len(found)

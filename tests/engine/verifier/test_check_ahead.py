@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from research.engine.journal import recording
-from research.engine.journal.forms import NEWEST, Form
 from tests.engine.scripted import SIMPLE, Answer, Ran, World, harbour
 
 ORDINARY = replace(SIMPLE, complexity="ordinary")
@@ -51,16 +47,3 @@ async def test_a_sentence_of_the_drafts_own_is_asked_about_after_it() -> None:
     ran, world = await ran_with(f"{OTHER} [E1]")
     assert verified_at(world) == ["report/claims", "report/verify"]
     assert ran.report.checks.planted == 12, "both calls have canaries"
-
-
-async def test_a_run_of_an_earlier_form_is_continued_and_replayed_in_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert NEWEST > Form.BROAD
-    monkeypatch.setattr(recording, "NEWEST", Form.BROAD)
-    ran, world = await ran_with("E1")
-    assert verified_at(world) == ["report/verify"]
-    monkeypatch.undo()
-    again = await world.replay(ORDINARY.question)
-    assert again.final() == ran.final() and not again.journal.divergences
-    assert world.store.entries["form", 1].answer == Form.BROAD

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.ports import ModelFailedError
 from research.engine.records import Evidence, GateResult, Qualification, Stage
 from research.engine.report.draft import Statement
@@ -112,17 +110,6 @@ async def test_nobody_is_asked_about_statements_that_are_quoted_anyway() -> None
     assert NEAR not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
 
 
-async def test_a_run_from_before_proofs_keeps_what_its_verifier_carried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
-    _, ran, world = await drafted(f"{NEAR} [E1]")
-    monkeypatch.undo()
-    assert NEAR in ran.report.markdown
-    again = await world.replay(SIMPLE.question)
-    assert again.report.markdown == ran.report.markdown and not again.journal.divergences
-
-
 async def test_where_code_vouches_for_all_nobody_is_asked() -> None:
     model, ran, _ = await drafted(f"{LIT} [E1]", f"{LIT_TOO} [E2]")
     assert "verify" not in model.tasks
@@ -203,15 +190,6 @@ async def test_what_is_known_of_the_verifier_is_frozen_in_the_run() -> None:
     bad = Qualification("v", 80, 80, 80, 0)
     again = await run(SIMPLE.question, None, world.store, world.analyst, verifier=bad)
     assert again.report.markdown == ran.report.markdown and not again.journal.divergences
-
-
-async def test_a_run_from_before_fences_and_verification_is_replayed() -> None:
-    _, _, world = await drafted(GOOD)
-    for place in ("form", "secret", "verifier", "report/verify"):
-        del world.store.entries[place, 1]
-    again = await world.replay(SIMPLE.question)
-    assert again.ended is None
-    assert TRUE in again.report.markdown and again.report.checks.verifier == ""
 
 
 async def test_the_order_of_a_call_does_not_tell_statements_from_canaries() -> None:

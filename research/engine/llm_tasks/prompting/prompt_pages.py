@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from research.engine.journal.forms import Form
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
@@ -25,15 +25,14 @@ SHARE_OF_ONE = 0.5
 class NumberedSentence:
     """A sentence as the prompt shows it.
 
-    `dictated` is whether it dictates what texts are to say; None if that was not looked at.
-    `form` is that of the run.
+    `dictated` is whether it dictates what texts are to say. `form` is that of the run.
     """
 
     number: int
     sentence: Sentence
     page: Page
-    dictated: bool | None = None
-    form: Form | None = None
+    dictated: bool = False
+    form: Form = NEWEST
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
-    form: Form | None = None,
+    form: Form = NEWEST,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
@@ -61,23 +60,21 @@ def number_sentences(
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
-    page to them. `form` is the run's: since `Form.QUOTED` sentences that
-    dictate what texts are to say are marked.
+    page to them. `form` is the run's. Sentences that dictate what texts are to say are marked.
     """
-    marks_dictation = form is not None and form >= Form.QUOTED
-    shown = [_shown_sentences(page, aims[0], form) for page in pages]
+    shown = [_shown_sentences(page, aims[0]) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
     sheets: list[PromptPage] = []
     number = 0
     for position, page in enumerate(pages):
         lines = []
-        told = only_quoted(split_sentences(page.text), aims[0], form)
+        told = only_quoted(split_sentences(page.text), aims[0])
         repeated = _repeated_sentences(page, sheets, copied_share)
         near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1
-                is_told = sentence.number in told if marks_dictation else None
+                is_told = sentence.number in told
                 lines.append(NumberedSentence(number, sentence, page, is_told, form))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
@@ -98,10 +95,10 @@ def _text_size(found: Iterable[Sentence]) -> int:
     return sum(len(sentence.text) for sentence in found)
 
 
-def _shown_sentences(page: Page, asked: str, form: Form | None) -> list[Sentence]:
+def _shown_sentences(page: Page, asked: str) -> list[Sentence]:
     """Return the page's sentences, without its orders to machines."""
     every = split_sentences(page.text)
-    told = removed_orders(every, asked, form)
+    told = removed_orders(every, asked)
     return [sentence for sentence in every if sentence.number not in told]
 
 

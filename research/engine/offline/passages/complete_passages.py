@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from research.engine.evidence.quotes import MAX_QUOTE, plain_quote
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.offline.passages.ranked_sentences import (
     RankedSentence,
     quotable_lines,
@@ -95,17 +94,12 @@ def joined(text: str, slices: Sequence[Span]) -> str:
     return " ".join(parts)
 
 
-def complete_passages(page: Page, form: Form = NEWEST) -> list[Passage]:
-    """Every passage of a page that may be shown, in the page's order; they overlap.
-
-    In runs that began before `Form.ENTRIES` the name of an entry that its heading gives is left
-    out, in those before `Form.WHOLE_ENTRIES` that of a heading further above.
-    """
+def complete_passages(page: Page) -> list[Passage]:
+    """Every passage of a page that may be shown, in the page's order; they overlap."""
     found = ranked_sentences(page.text)
     heads = told_rows(page.text, found)
-    told = quotable_lines(found, heads, form)
-    names_entries = form >= Form.ENTRIES
-    headings = _headings(page.text) if form >= Form.WHOLE_ENTRIES else ()
+    told = quotable_lines(found, heads)
+    headings = _headings(page.text)
     result: list[Passage] = []
     opening: list[RankedSentence] = []
     described: Span | None = None
@@ -116,15 +110,15 @@ def complete_passages(page: Page, form: Form = NEWEST) -> list[Passage]:
         if name.casefold() == "name" and not opening:
             described = _described(page.text, lines[0])
         entry = described
-        if entry is None and names_entries:
+        if entry is None:
             above = None if _opens_entry(lines[0]) else _entry_above(page.text, lines[0], headings)
             entry = above or _heading_of(page.text, lines[0])
         is_opening = name.casefold() in _OPENINGS and len(lines) < MOST_OPENING
         opening = lines if is_opening else []
         if not is_opening:
-            result += _Section(page, lines, heads, entry, names_entries).passages()
+            result += _Section(page, lines, heads, entry).passages()
     if opening:
-        result += _Section(page, opening, heads, None, names_entries).passages()
+        result += _Section(page, opening, heads, None).passages()
     return result
 
 
@@ -181,10 +175,8 @@ class _Section:
         found: list[RankedSentence],
         heads: dict[int, RankedSentence | None],
         entry: Span | None,
-        goes_on_in_text: bool,
     ) -> None:
         self.page, self.lines, self.heads, self.entry = page, found, heads, entry
-        self.goes_on_in_text = goes_on_in_text
         self.words = [words_in(line.sentence.text) for line in found]
         self.blocks = [line.sentence.block for line in found]
 
@@ -249,11 +241,7 @@ class _Section:
         """
         before, this = self.lines[at - 1].sentence, self.lines[at].sentence
         ends = this.kind == "prose" != before.kind and this.text[0].islower()
-        return (
-            (self.goes_on_in_text and ends)
-            or before.text.endswith(":")
-            or (this.kind == before.kind != "prose")
-        )
+        return ends or before.text.endswith(":") or (this.kind == before.kind != "prose")
 
     def _lead_in(self, start: int) -> RankedSentence | None:
         """Return the sentence that announces the list or code, or the head of the table, that a

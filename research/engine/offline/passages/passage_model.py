@@ -11,11 +11,11 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from research.engine.offline.answering import brings_wanted, kind_worth
+from research.engine.offline.answering import kind_worth
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking, PassageSigns
 
@@ -25,8 +25,7 @@ WITHOUT_ITS_KIND = 0.2
 OF_ANOTHER_THING = 0.6
 """The highest probability of passages with sizes, none of which is near what is asked about."""
 DATA = Path(__file__).parents[1] / "data"
-MODEL, EARLIER = DATA / "passage_model.json", DATA / "passage_model_17.json"
-"""The second one is that of runs that began before `Form.PARTED`."""
+MODEL = DATA / "passage_model.json"
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,17 @@ class RankedPassage:
     probability: float
 
 
-@lru_cache(maxsize=2)
-def passage_model(is_parted: bool = True) -> PassageModel:
-    """Return the model as it was last fitted, or as runs before `Form.PARTED` use it."""
-    stored = json.loads((MODEL if is_parted else EARLIER).read_text("utf-8"))
+@cache
+def passage_model() -> PassageModel:
+    """Return the model as it was last fitted."""
+    stored = json.loads(MODEL.read_text("utf-8"))
     passage, shown = (Logistic(**stored[name]) for name in ("passage", "shown"))
     return PassageModel(stored["signs"], passage, shown)
 
 
 def rank_passages(ranking: PassageRanking, asked: AskedText) -> list[RankedPassage]:
     """Return the passages with any term of the question, best first."""
-    model = passage_model(ranking.is_parted)
+    model = passage_model()
     ranked = [_ranked(model, each) for each in ranking.signs(asked)]
     return sorted(ranked, key=lambda each: -each.value)
 
@@ -123,7 +122,6 @@ def answer_probability(
     asked: AskedText,
     ranking: PassageRanking,
     shown: Sequence[RankedPassage],
-    is_strict: bool = True,
 ) -> float:
     """Return the probability (0-1) that the passages shown contain the answer; 0 if there are none.
 
@@ -132,14 +130,8 @@ def answer_probability(
     """
     if not shown:
         return 0.0
-    found = passage_model(ranking.is_parted).shown.probability(
-        shown_features(asked, ranking, shown)
-    )
+    found = passage_model().shown.probability(shown_features(asked, ranking, shown))
     if asked.takes_version and any(each.signs["version"] == 1 for each in shown):
         return round(found, 4)
-    if is_strict:
-        best = max(kind_worth(each.passage.text, asked.text) for each in shown)
-        found = min(found, (WITHOUT_ITS_KIND, OF_ANOTHER_THING, 1.0, 1.0)[best])
-    elif not any(brings_wanted(each.passage.text, asked.text, is_strict) for each in shown):
-        found = min(found, WITHOUT_ITS_KIND)
-    return round(found, 4)
+    best = max(kind_worth(each.passage.text, asked.text) for each in shown)
+    return round(min(found, (WITHOUT_ITS_KIND, OF_ANOTHER_THING, 1.0, 1.0)[best]), 4)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.offline.passages.complete_passages import Passage, complete_passages
 from research.engine.offline.questions.weighted_query import load_synonyms
 from research.engine.ports import Page
@@ -110,22 +109,20 @@ class PassageSigns:
 class AskedText:
     """The parts of a question that the features use."""
 
-    def __init__(self, text: str, form: Form = NEWEST) -> None:
-        """`form` is that of the run."""
+    def __init__(self, text: str) -> None:
         self.text = text
         self.order = _order(text)
         self.terms = tuple(dict.fromkeys(split_terms(text)))
         found = IDENTIFIER.findall(text)
         is_name_alone = len(text.split()) == 1
         self.names = tuple(dict.fromkeys([*found, *([text.strip()] if is_name_alone else [])]))
-        further = _ASKS_OF_ENTRIES if form >= Form.ENTRIES else {}
         self.asks = tuple(
             name
             for name, cue in _ASKS.items()
-            if cue.search(text) or (name in further and further[name].search(text))
+            if cue.search(text)
+            or ((further := _ASKS_OF_ENTRIES.get(name)) and further.search(text))
         )
-        when_added = _ASKS_OF_ENTRIES["version"].search(text)
-        self.takes_version = form >= Form.WHOLE_ENTRIES and when_added is not None
+        self.takes_version = _ASKS_OF_ENTRIES["version"].search(text) is not None
         plain = (word.strip("?.,:;!\"'“”‘’()").casefold() for word in text.split())
         self.words = tuple(
             word
@@ -145,8 +142,8 @@ def _order(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def passages_of(page: Page, form: Form = NEWEST) -> tuple[_Counted, ...]:
-    return tuple(_Counted(passage) for passage in complete_passages(page, form))
+def passages_of(page: Page) -> tuple[_Counted, ...]:
+    return tuple(_Counted(passage) for passage in complete_passages(page))
 
 
 class _Counted:
@@ -197,11 +194,8 @@ class _Counted:
 class PassageRanking:
     """The passages of some pages, ranked for any number of questions."""
 
-    def __init__(self, pages: Sequence[Page], form: Form = NEWEST) -> None:
-        """`form` is that of the run."""
-        self.names_entries = form >= Form.ENTRIES
-        self.is_parted = form >= Form.PARTED
-        self.passages = [each for page in pages for each in passages_of(page, form)]
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self.passages = [each for page in pages for each in passages_of(page)]
         self._holders: dict[str, int] = {}
         lengths = [len(each.order) for each in self.passages]
         self.mean = sum(lengths) / max(1, len(lengths)) or 1.0
@@ -281,7 +275,7 @@ class PassageRanking:
         self, kind: str, asked: AskedText, each: _Counted, names: Sequence[str], is_named: bool
     ) -> float:
         """Return the degree (0-1) to which a passage contains the requested kind of thing."""
-        if kind in _STATES and kind in asked.asks and names and self.names_entries:
+        if kind in _STATES and kind in asked.asks and names:
             return each.stated(kind, names)
         if kind in _STATES and not is_named:
             return 0.0
@@ -313,8 +307,7 @@ class PassageRanking:
             self._names[asked.text] = [
                 name for name in names if any(each.calls(name) for each in self.passages)
             ]
-            is_silent = self.names_entries and not self._names[asked.text]
-            if is_silent and not _STATES.keys().isdisjoint(asked.asks):
+            if not self._names[asked.text] and not _STATES.keys().isdisjoint(asked.asks):
                 entries = {_last_part(name) for each in self.passages for name in each.entries}
                 self._names[asked.text] = [word for word in asked.words if word in entries]
         return self._names[asked.text]

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.entities import NUMBER
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import split_terms, term_set, words_in
-from research.engine.untrusted.prompt_injection import find_orders, is_order, ruled_orders
+from research.engine.untrusted.prompt_injection import ruled_orders
 
 _NOTICE = re.compile(
     r"^(?:by )?\w[^,]{2,40}, \d{1,2} \w+ \d{4}\W*$"
@@ -78,17 +77,9 @@ def ranked_sentences(text: str) -> tuple[RankedSentence, ...]:
     )
 
 
-def quotable_lines(
-    found: Sequence[RankedSentence], rows: Container[int], form: Form = NEWEST
-) -> list[RankedSentence]:
-    """Return the sentences of a page that may be quoted; of rows those in `rows`.
-
-    In runs that began before `Form.ENTRIES` a line such as `Option: Aptitude::CmdLine` is taken for
-    a byline; in those before `Form.SURROUNDED` whatever the rules find is an order.
-    """
-    sentences = tuple(line.sentence for line in found)
-    by_model = form >= Form.SURROUNDED
-    told = ruled_orders(sentences, "", form) if by_model else find_orders(sentences)
+def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> list[RankedSentence]:
+    """Return the sentences of a page that may be quoted; of rows those in `rows`."""
+    told = ruled_orders(tuple(line.sentence for line in found))
     if is_index(found):
         found = [line for line in found if not (line.sentence.label or line.sentence.kind == "row")]
     kept: list[RankedSentence] = []
@@ -101,7 +92,7 @@ def quotable_lines(
         for line in kept
         if line.sentence.number not in told
         and (line.sentence.kind != "row" or line.sentence.number in rows)
-        and is_quotable(line, form)
+        and is_quotable(line)
     ]
 
 
@@ -131,16 +122,14 @@ def _is_of_contents(block: Sequence[RankedSentence]) -> bool:
     return is_text and bool(_CONTENTS.search(text)) and text[-1] not in ".:;!?)"
 
 
-def is_quotable(line: RankedSentence, form: Form = NEWEST) -> bool:
+def is_quotable(line: RankedSentence) -> bool:
     """Return whether a sentence is about its page's subject."""
     text = line.sentence.text
-    is_told = form < Form.SURROUNDED and is_order(text)
     if line.sentence.kind == "code":
-        return not is_told
-    is_field = form >= Form.ENTRIES and _CODE_WORD.search(text)
-    is_field = is_field or (form >= Form.WHOLE_ENTRIES and _OPENS_FIELD.match(text))
+        return True
+    is_field = _CODE_WORD.search(text) or _OPENS_FIELD.match(text)
     is_byline = line.sentence.kind == "prose" and _is_byline(text) and not is_field
-    return bool(words_in(text)) and not (is_byline or _NOTICE.search(text) or is_told)
+    return bool(words_in(text)) and not (is_byline or _NOTICE.search(text))
 
 
 def _is_byline(text: str) -> bool:

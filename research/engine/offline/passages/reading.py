@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.journal.model_calls import UNEXPECTED, contain_errors
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_model import (
@@ -46,19 +45,17 @@ def read_pages(
     aspects: Sequence[Aspect],
     per_page: int,
     beside: Sequence[Page] = (),
-    form: Form = NEWEST,
 ) -> list[ScoredPassage]:
     """Return the best passages for each sub-question, in the order of the pages.
 
     They are ranked together with those of the pages `beside`, which were read before.
-    `form` is that of the run.
     """
-    ranking = PassageRanking([*beside, *pages], form)
+    ranking = PassageRanking([*beside, *pages])
     order = {page.url: number for number, page in enumerate(pages)}
     found = [
         _score_passage(ranking, each, aspect, asked)
         for aspect in aspects
-        for asked in [AskedText(aspect.text, form)]
+        for asked in [AskedText(aspect.text)]
         for each in _kept(rank_passages(ranking, asked), order, per_page)
     ]
     return sorted(found, key=lambda each: (order[each.passage.page.url], each.passage.slices))
@@ -113,7 +110,6 @@ async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[A
             aspects,
             per_page,
             before,
-            run.ledger.began,
         )
     return Reading([_to_finding(item) for item in scored])
 

@@ -27,12 +27,12 @@ LONGEST_GAP = 8
 
 def standings(ledger: Ledger) -> dict[str, AnswerSupport]:
     """Return the offline answer support of each sub-question, by id."""
-    ranking = PassageRanking(list(ledger.pages.values()), ledger.began)
+    ranking = PassageRanking(list(ledger.pages.values()))
     return {aspect.id: _standing(ledger, ranking, aspect) for aspect in ledger.aspects.values()}
 
 
 def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> AnswerSupport:
-    asked = AskedText(aspect.text, ledger.began)
+    asked = AskedText(aspect.text)
     records = ledger.book.of(aspect.id)
     found: dict[str, RankedPassage] = {}
     for each in rank_passages(ranking, asked):
@@ -41,16 +41,14 @@ def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> Answer
     shown = best_distinct(list(found.values()))
     chosen = [i for i, each in found.items() if any(each is best for best in shown)]
     keys = frozenset().union(*(ledger.book.records[i].keys for i in chosen))
-    is_strict = ledger.puts_kind_first
-    if is_strict:
-        chosen.sort(key=lambda i: -kind_worth(found[i].passage.text, aspect.text))
-    probability = answer_probability(asked, ranking, shown, is_strict)
+    chosen.sort(key=lambda i: -kind_worth(found[i].passage.text, aspect.text))
+    probability = answer_probability(asked, ranking, shown)
     return AnswerSupport(
         tuple(sorted(keys)),
         False,
         probability=probability,
         passages=tuple(chosen),
-        lacks_kind=is_strict and probability in {WITHOUT_ITS_KIND, OF_ANOTHER_THING},
+        lacks_kind=probability in {WITHOUT_ITS_KIND, OF_ANOTHER_THING},
     )
 
 

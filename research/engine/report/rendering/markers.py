@@ -76,7 +76,7 @@ class Markers:
     @cached_property
     def wall(self) -> AddressWall:
         pages = tuple(self.ledger.pages.values())
-        return AddressWall(self.ledger.question, pages, self.layout.form)
+        return AddressWall(self.ledger.question, pages)
 
     @property
     def urls(self) -> set[str]:

@@ -8,7 +8,6 @@ from itertools import groupby, takewhile
 
 from research.engine.assessment.answer_status import count_answered
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
 from research.engine.records import Aspect, AspectState
 from research.engine.report.draft import Draft, Statement
@@ -136,7 +135,7 @@ def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str
     """Return the sentence that answers as a quotation, followed by its context."""
     main = next(iter(ledger.aspects.values())).text
     passage = best.body.removeprefix("“").removesuffix("”")
-    before, answer, after = split_at_answer(passage, main, ledger.began >= Form.ENTRIES)
+    before, answer, after = split_at_answer(passage, main)
     if before and leans_back(answer, ledger.plan.language, frozenset()):
         before, answer = "", passage.removesuffix(after).strip(" …")
     opening = replace(best, text=f"{best.lead_in}“{answer}”")

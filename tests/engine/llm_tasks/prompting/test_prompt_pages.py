@@ -1,13 +1,10 @@
 """Sheets: which sentences of the pages a prompt shows.
 
-Without `only_near` or `whole` they are those of the fixed mode, of small models, and of runs that
-began before `Form.NEARBY`.
+Without `only_near` or `whole` they are those of the fixed mode and of small models.
 """
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.llm_tasks.prompting.prompt_pages import SHORT_PAGE, number_sentences
 from tests.engine.scripted import LIT, SIMPLE, Oracle, Script, Web, World, page
 
@@ -127,14 +124,11 @@ BROAD = Script(SIMPLE.question, SIMPLE.parts * 7, "complex")
 
 @pytest.mark.requirement("D10")
 @pytest.mark.parametrize(
-    "form, script, is_whole",
-    [(NEWEST, SIMPLE, False), (NEWEST, BROAD, True), (Form.VERIFIED, SIMPLE, True)],
-    ids=["now", "broad", "before"],
+    "script, is_whole", [(SIMPLE, False), (BROAD, True)], ids=["simple", "broad"]
 )
 async def test_a_relevant_page_is_cut_to_what_is_near_unless_the_question_is_broad(
-    form: Form, script: Script, is_whole: bool, monkeypatch: pytest.MonkeyPatch
+    script: Script, is_whole: bool
 ) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
     prompt = await first_prompt(script)
     assert LIT in prompt
     assert (KEEPER in prompt) == is_whole

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from research.engine.evidence.quotes import MAX_QUOTE
-from research.engine.journal.forms import Form
 from research.engine.offline.passages.complete_passages import (
     MOST_SLICES,
     MOST_WORDS,
@@ -133,27 +132,17 @@ def test_the_name_of_an_option_is_no_byline() -> None:
     assert of("# Options\n\nOption: Lamp::Wick\n\nDefault: 3") == ["Option: Lamp::Wick Default: 3"]
 
 
-def test_runs_that_began_before_read_entries_as_they_did() -> None:
-    text = "# Settings\n\n## wick_length\n\nOption: Lamp::Wick\n\n- Default: 3"
-    made = page("https://a.example/", text, "Lamps")
-    assert [each.text for each in complete_passages(made, Form.COUNTED)] == ["Default: 3"]
-
-
 @pytest.mark.parametrize("name", ["trim_wick ()", "The “wick” property", "Lamp.trim"])
-@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
-def test_the_sections_of_an_entry_state_its_version(name: str, form: Form) -> None:
+def test_the_sections_of_an_entry_state_its_version(name: str) -> None:
     below = "#### Parameters\n\nlamp\tthe lamp\nwick\tits wick\n\nSince: 2.1"
     text = f"# Lamps\n\n### {name}\n\n{FILLER}\n\n{below}\n\n### Oil\n\nSince: 2.2"
-    *_, passage, oil = (
-        each.text for each in complete_passages(page("https://a.example/", text), form)
-    )
+    *_, passage, oil = (each.text for each in complete_passages(page("https://a.example/", text)))
     assert passage.endswith("Since: 2.1")
-    assert passage.startswith(name) == (form >= Form.WHOLE_ENTRIES)
+    assert passage.startswith(name)
     assert oil == "Oil Since: 2.2"
 
 
-@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
-def test_a_default_is_no_byline(form: Form) -> None:
+def test_a_default_is_no_byline() -> None:
     made = page("https://a.example/", "# Lamps\n\n###### --wick\n\nDefault TRUE\n\nTrims it.")
-    [only] = complete_passages(made, form)
-    assert ("Default TRUE" in only.text) == (form >= Form.WHOLE_ENTRIES)
+    [only] = complete_passages(made)
+    assert "Default TRUE" in only.text

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from research.engine.journal.forms import Form
-from research.engine.offline.passages.passage_model import passage_model, rank_passages
-from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
 from research.engine.offline.passages.reading import read_pages
 from research.engine.records import Aspect
 from tests.engine.scripted import page
@@ -23,15 +20,3 @@ def test_a_paragraph_comes_whole_where_that_is_nearly_as_good_as_its_end() -> No
     found = read_pages([KORVAN], [Aspect("A1", asked, asked, "plan", 0)], 5)
     warranty = [each.passage.text for each in found if each.passage.section == "Warranty"]
     assert [text[:26] for text in warranty] == ["The warranty lasts 36 mont"]
-
-
-def test_runs_that_began_before_rank_by_the_weights_of_their_time() -> None:
-    asked = AskedText("How long is the warranty of the Korvan K3?")
-    ranked = {
-        form >= Form.PARTED: rank_passages(PassageRanking([KORVAN], form), asked)[0]
-        for form in (Form.PARTED, Form.ENTRIES)
-    }
-    for is_parted, best in ranked.items():
-        assert best.value == passage_model(is_parted).value(best.signs)
-    assert passage_model(False).shown != passage_model().shown
-    assert ranked[True].probability != ranked[False].probability

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from research.engine.assessment import answer_status
-from research.engine.journal.forms import Form
 from research.engine.offline.passages.passage_model import (
     SHOWN,
     WITHOUT_ITS_KIND,
@@ -57,18 +56,16 @@ def test_defaults_and_versions_are_found_in_other_words() -> None:
     assert "New in version 4.2" in best("When was oil_grade introduced?", SETTINGS)
 
 
-@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
-def test_a_version_says_when_an_entry_was_added(form: Form) -> None:
-    ranking = PassageRanking([SETTINGS], form)
+def test_a_version_says_when_an_entry_was_added() -> None:
+    ranking = PassageRanking([SETTINGS])
     scores = [
         answer_probability(asked, ranking, best_distinct(rank_passages(ranking, asked)))
         for asked in (
-            AskedText("When was oil_grade added?", form),
-            AskedText("When was wick_width added?", form),
+            AskedText("When was oil_grade added?"),
+            AskedText("When was wick_width added?"),
         )
     ]
-    assert (scores[0] > WITHOUT_ITS_KIND) == (form >= Form.WHOLE_ENTRIES)
-    assert scores[1] <= WITHOUT_ITS_KIND
+    assert scores[0] > WITHOUT_ITS_KIND >= scores[1]
 
 
 def test_an_item_with_items_below_it_names_what_they_state() -> None:
