@@ -364,9 +364,7 @@ async def _confirm_stop(run: Run, stop: Stop, now: Situation) -> Decision:
     if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
         return stop
     number = run.ledger.round.number
-    question = messages.unsure_message(
-        stop.reason, run.ledger, run.config, run.earned, run.began >= Form.COUNTED
-    )
+    question = messages.unsure_message(stop.reason, run.ledger, run.config, run.earned)
     wishes = await ask_person(run, f"enough/round/{number}", question)
     if wishes.reason is StopReason.CANCELLED:
         return Stop(StopReason.CANCELLED)
@@ -383,9 +381,7 @@ def _record_decision(
     ledger = run.ledger
     run.update_state(stage=_next_stage(run, decision, results))
     if isinstance(decision, Stop):
-        ended = messages.stop_message(
-            decision.reason, ledger, run.config, run.earned, run.began >= Form.COUNTED
-        )
+        ended = messages.stop_message(decision.reason, ledger, run.config, run.earned)
         sentence = f"{note} {ended}".strip()
         run.log("%s after round %d: %s", decision.reason, ledger.round.number, _format_figures(run))
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from research.engine.assessment import stages
 from research.engine.assessment.stop_rule import Stop
-from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.report import messages
 from research.engine.rounds.topics import unsearched_aspects
@@ -18,9 +17,7 @@ async def finish_research(run: Run, stop: Stop) -> bool:
     for aspect in ledger.open_aspects():
         state = AspectState.NOT_SEARCHED if aspect in missed else AspectState.NOT_FOUND
         ledger.set_aspect(aspect.id, state=state)
-    text = messages.stop_message(
-        stop.reason, ledger, run.config, run.earned, run.began >= Form.COUNTED
-    )
+    text = messages.stop_message(stop.reason, ledger, run.config, run.earned)
     if stop.reason is StopReason.CANCELLED:
         run.update_state(
             status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text
