@@ -137,7 +137,7 @@ async def compose_report(run: Run) -> Written | None:
         drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
     checked = await _check_draft(run, drafted)
     checked = _with_key_claims(run, checked)
-    if not checked.draft.by_code:
+    if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
@@ -372,7 +372,7 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
     short: tuple[Statement, ...] = ()
-    if is_broad:
+    if is_broad and run.has_model:
         language = ledger.plan.language
         columns = {}
         if run.config.research_depth != "quick":
