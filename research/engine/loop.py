@@ -17,8 +17,7 @@ from research.engine.llm_tasks.prompting.fences import run_secret
 from research.engine.ports import Tools
 from research.engine.records import Record
 from research.engine.records.result import RunResult
-from research.engine.report.finish import finish_research
-from research.engine.report.reopen_after_draft import reopen_research, should_reopen
+from research.engine.report.ending import finish_research, reopen_research, should_reopen
 from research.engine.report.report import compose_report, publish_report
 from research.engine.rounds.fixed_tree import research_tree
 from research.engine.rounds.research_round import research_round

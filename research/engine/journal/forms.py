@@ -15,20 +15,6 @@ class Form(IntEnum):
 
     BY_CODE = 0
     """What `Run.form` is without a model."""
-    # Named by `research/engine/report` alone:
-    DETAILED = 5
-    FIRST_SEEN = 9
-    DENSE = 11
-    READABLE = 12
-    COUNTED = 14
-    DATED = 15
-    FITTED = 16
-    ENTRIES = 17
-    DIRECT = 19
-    PARTED = 20
-    ORDERED = 21
-    CONCISE = 24
-    LED = 25
     MERGED = 27
     """The oldest form that is continued and replayed."""
     UNCUT = 28

@@ -81,12 +81,8 @@ def stop_message(
     ledger: Ledger,
     config: ResearchConfig,
     scores: Sequence[float] = (),
-    counts_queries: bool = True,
 ) -> str:
-    """Why research ended, in one or two sentences; `scores` are what the rounds earned.
-
-    Messages of earlier runs don't say that they count queries, but call them searches.
-    """
+    """Why research ended, in one or two sentences; `scores` are what the rounds earned."""
     answered = _answered_text(ledger)
     if reason in _LIMITS:
         sentence = f"Stopped at the limit of {_LIMITS[reason](config)}: {answered}."
@@ -102,7 +98,7 @@ def stop_message(
             gain=_gain_text(scores, config),
             stuck=_stuck_text(ledger),
             rounds=count_noun(len(ledger.rounds), "round"),
-            tried=_tried_text(ledger, counts_queries),
+            tried=_tried_text(ledger),
             nothing=_nothing_text(ledger),
         )
     return sentence + _open_text(ledger, reason)
@@ -113,10 +109,9 @@ def unsure_message(
     ledger: Ledger,
     config: ResearchConfig,
     scores: Sequence[float] = (),
-    counts_queries: bool = True,
 ) -> str:
     """Return what stands, and the question whether that is enough (rule C15)."""
-    ended = stop_message(reason, ledger, config, scores, counts_queries)
+    ended = stop_message(reason, ledger, config, scores)
     ended = ended.removeprefix("Stopped: ").removeprefix("Stopped ")
     return f"{ended[:1].upper()}{ended[1:]} Dig deeper, or is this sufficient?"
 
@@ -283,9 +278,9 @@ def _nothing_text(ledger: Ledger) -> str:
     return "Found nothing that answers this"
 
 
-def _tried_text(ledger: Ledger, counts_queries: bool) -> str:
+def _tried_text(ledger: Ledger) -> str:
     failed = sum(s.status in {"failed", "refused", "empty"} for s in ledger.sources.values())
-    queries = count_noun(len(ledger.queries), "query" if counts_queries else "search")
+    queries = count_noun(len(ledger.queries), "query")
     tried = f"{queries}, {count_noun(len(ledger.pages), 'page')} read"
     return f"{tried}, {count_noun(failed, 'page')} could not be read" if failed else tried
 

@@ -61,10 +61,8 @@ from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
     Layout,
     apply_format,
-    cost_by_source,
     cost_by_words,
     most_words,
-    no_cost,
     shorten,
     summary_words,
 )
@@ -89,8 +87,6 @@ QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
-TRIES = 6
-"""Statements that a shortened report tries in vain to take back before it has no room."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
@@ -132,34 +128,28 @@ async def compose_report(run: Run) -> Written | None:
         await compare_findings(run)
     run.report_action("Writing the report")
     drafted = apply_format(await _draft_report(run), run.shape)
-    if run.form >= Form.MERGED:
+    if run.has_model:
         drafted = merge_repetitions(drafted)
     drafted = drop_repetitions(drafted)
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
-    if run.form >= Form.DETAILED:
-        drafted = without_replaced(drafted, ledger.relations)
-    if run.form >= Form.FIRST_SEEN:
-        drafted = without_recalled(drafted, ledger)
-    if ledger.relations.is_known or run.form >= Form.LED:
+    drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
+    if run.has_model:
         drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
     checked = await _check_draft(run, drafted)
     checked = _with_key_claims(run, checked)
-    if run.form >= Form.MERGED and not checked.draft.by_code:
+    if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
     criteria = _report_criteria(run, checked, rendered)
-    if run.form >= Form.DIRECT:
+    if run.has_model:
         checked = _within_length(run, checked)
         rendered = _render_checked(run, checked)
         criteria = _as_delivered(criteria, _report_criteria(run, checked, rendered))
     gate = await _report_gate(run, criteria)
     run.journal.emit(gate)
-    if Form.DETAILED <= run.form < Form.DIRECT:
-        checked = _within_length(run, checked)
-        rendered = _render_checked(run, checked)
     return Written(checked, rendered, gate)
 
 
@@ -169,7 +159,6 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     more words than the statements whose place they take.
     """
     most = most_words(run.shape, run.config.research_depth)
-    is_concise = run.form >= Form.CONCISE
     asked = term_set(run.question.text)
 
     def is_short(draft: Draft) -> bool:
@@ -178,7 +167,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
             return True
         longer = words_of_quoting(draft) if run.form >= Form.CARRIED else 0
         room = most + min(longer, most // 2)
-        return count_words(rendered.markdown, signs=not is_concise) <= room
+        return count_words(rendered.markdown) <= room
 
     records = run.ledger.book.records
 
@@ -195,34 +184,18 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent
-        wanted = asked if is_concise else frozenset[str]()
-        return cost_by_words(said, wanted) + STALE_COST * is_stale
+        return cost_by_words(said, asked) + STALE_COST * is_stale
 
-    words = labels_for(run.ledger.plan.language, run.began < Form.LED)
-    dated = with_previous_values(
-        checked.draft,
-        run.ledger,
-        words,
-        run.form >= Form.FIRST_SEEN,
-        run.form >= Form.DENSE,
-        run.form >= Form.LED,
-        run.form >= Form.CARRIED,
-    )
+    dated = with_previous_values(checked.draft, run.ledger, run.form >= Form.CARRIED)
     if is_short(dated):
         return replace(checked, draft=dated)
-    if run.form >= Form.DENSE:
-        draft = checked.draft
-        if _is_concise(run) and not draft.by_code:
-            draft = with_other_findings(draft, run.ledger)
-        has_figures = run.config.research_depth != "quick" or _is_concise(run)
-        once = told_once(draft, run.ledger.relations, has_figures)
-        checked = replace(checked, draft=once, is_dense=True)
-        tries = TRIES if is_concise else 1
-        draft = shorten(once, is_short, is_disputed, answered_by, cost, False, tries)
-    else:
-        usual = cost_by_source if _is_terse(run) else no_cost
-        draft = shorten(checked.draft, is_short, is_disputed, answered_by, usual)
-    return replace(checked, draft=draft)
+    draft, is_concise = checked.draft, _is_concise(run)
+    if is_concise and not draft.by_code:
+        draft = with_other_findings(draft, run.ledger)
+    has_figures = run.config.research_depth != "quick" or is_concise
+    draft = told_once(draft, run.ledger.relations, has_figures)
+    checked = replace(checked, draft=draft, is_dense=True)
+    return replace(checked, draft=shorten(draft, is_short, is_disputed, answered_by, cost))
 
 
 async def _draft_report(run: Run) -> Draft:
@@ -264,29 +237,25 @@ async def publish_report(run: Run, written: Written | None) -> None:
 
 def _render_checked(run: Run, checked: Checked) -> Rendered:
     draft = walled(checked.draft, run.wall())
-    words = labels_for(run.ledger.plan.language, run.began < Form.LED)
+    words = labels_for(run.ledger.plan.language)
     by_code = run.journal.meter.usage.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
-    depth, is_detailed = run.config.research_depth, run.form >= Form.DETAILED
+    depth, has_model = run.config.research_depth, run.has_model
+    is_quick = depth == "quick"
     layout = Layout(
         as_table=run.shape.form == "table",
-        is_brief=is_detailed and depth == "quick",
+        is_brief=has_model and is_quick,
         is_terse=_is_terse(run) or checked.is_dense,
         is_dense=checked.is_dense,
-        names_sources=is_detailed and _names_sources(run),
-        has_figures=is_detailed and (depth != "quick" or (checked.is_dense and _is_concise(run))),
-        marks_earlier=run.form >= Form.DENSE,
+        names_sources=has_model and run.shape.form == "review",
+        has_figures=has_model and (not is_quick or (checked.is_dense and _is_concise(run))),
         stale=_stale(run),
-        has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
-        summary_sentences=MOST_SENTENCES - is_detailed,
-        names_subjects=run.began >= Form.READABLE,
-        counts_queries=run.began >= Form.COUNTED,
-        is_direct=run.form >= Form.DIRECT,
-        is_led=run.began >= Form.LED,
+        has_extremes=has_model and not is_quick and not checked.is_dense,
+        summary_sentences=MOST_SENTENCES - has_model,
+        is_direct=has_model,
         labels_items=_has_verdict(run),
-        is_inline=run.began >= Form.MERGED,
         lists_changes=_lists_changes(run),
-        names_kinds=run.form >= Form.CARRIED and depth != "quick",
+        names_kinds=run.form >= Form.CARRIED and not is_quick,
         has_room=run.form >= Form.CARRIED and depth == "thorough",
         form=run.began,
     )
@@ -300,17 +269,11 @@ def _stale(run: Run) -> Stale | None:
     """Return what counts as old in the report; figures without a date are marked only where most
     pages have one.
     """
-    if run.form < Form.DATED:
+    if not run.has_model:
         return None
     pages = run.ledger.pages.values()
     is_dated = 2 * sum(bool(page.published) for page in pages) > len(pages)
-    return Stale.on(
-        run.question.today,
-        run.form >= Form.DIRECT,
-        run.form >= Form.ORDERED,
-        run.form >= Form.LED and is_dated,
-        run.form >= Form.LED,
-    )
+    return Stale.on(run.question.today, tells_undated=is_dated)
 
 
 def _lists_changes(run: Run) -> bool:
@@ -325,12 +288,11 @@ def _is_concise(run: Run) -> bool:
     """Return whether a report that is too long has key figures, and may say what the draft left
     out: a quick one whose form nobody chose.
     """
-    is_quick = run.form >= Form.CONCISE and run.config.research_depth == "quick"
-    return is_quick and run.shape.form == "full"
+    return _is_terse(run) and run.shape.form == "full"
 
 
 def _is_terse(run: Run) -> bool:
-    return run.form >= Form.FIRST_SEEN and run.config.research_depth == "quick"
+    return run.has_model and run.config.research_depth == "quick"
 
 
 def _how_checked(words: Labels, checks: Checks) -> str:
@@ -351,16 +313,6 @@ def _how_checked(words: Labels, checks: Checks) -> str:
 def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
     _mark_cited(run.ledger, rendered)
     run.journal.emit(_to_report(checked, rendered))
-
-
-def _names_sources(run: Run) -> bool:
-    """Return whether the report says beside each statement who says it: a review of literature;
-    a thorough one of earlier runs as well.
-    """
-    is_thorough = (
-        run.form < Form.LED and run.config.research_depth == "thorough" and is_sectioned(run)
-    )
-    return is_thorough or run.shape.form == "review"
 
 
 async def _check_draft(run: Run, draft: Draft) -> Checked:
@@ -399,8 +351,8 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
 
 def _with_key_claims(run: Run, checked: Checked) -> Checked:
     """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
-    the draft lost it, or has no section on that sub-question; since `Form.DENSE` no dictated
-    quotation of a value that is outdated or that a claim gives beside its own.
+    the draft lost it, or has no section on that sub-question; of a model's draft no value that is
+    outdated or that a claim gives beside its own.
     """
     ledger, draft = run.ledger, checked.draft
     cited = {i for s in draft.statements for i in s.evidence}
@@ -408,7 +360,7 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     for aspect_id in ledger.aspects:
         current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
         keys = (r for r in current if r.key)
-        if run.form >= Form.DIRECT:
+        if run.has_model:
             keys = (r for r in keys if not _is_outdated(ledger, r))
         best = next(keys, None)
         if best and (best.id not in cited or aspect_id not in sections):
@@ -420,22 +372,17 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
     short: tuple[Statement, ...] = ()
-    if is_broad and run.form >= Form.DIRECT:
+    if is_broad and run.has_model:
         language = ledger.plan.language
-        is_quick = run.config.research_depth == "quick"
-        columns = (
-            {}
-            if is_quick
-            else told_columns(
-                ledger.relations, labels_for(language), language, run.form >= Form.LED
-            )
-        )
+        columns = {}
+        if run.config.research_depth != "quick":
+            columns = told_columns(ledger.relations, labels_for(language), language)
         short = lead_with_findings(ledger, given, ordered, most, columns)
     if not short:
         answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
         short = _choose_short(given, answering, most)
         short = cover_parts(ledger, short, ordered) if is_broad else short
-    if ledger.relations.is_known or run.form >= Form.LED:
+    if run.has_model:
         short = with_both_sides(short, ordered, ledger)
     if is_broad and _has_verdict(run) and not any(said.is_verdict for said in short):
         language = ledger.plan.language
@@ -445,13 +392,13 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
 
 
 def _has_verdict(run: Run) -> bool:
-    return run.form >= Form.LED and run.config.research_depth != "quick"
+    return run.has_model and run.config.research_depth != "quick"
 
 
 def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
-    answers, the question is about such words, or they hold most words of the sub-question; since
-    `Form.FITTED` also the one that holds most of them, unless it is firmly an order.
+    answers, the question is about such words, or they hold most words of the sub-question; of a
+    model's draft also the one that holds most of them, unless it is firmly an order.
     """
     ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
@@ -460,33 +407,31 @@ def _with_dictated(run: Run, section: Section) -> Section:
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if run.form >= Form.FITTED and not told:
+    if run.has_model and not told:
         wanted = content_terms(asked)
         may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
-    if run.form >= Form.DENSE:
-        told = [r for r in told if not _is_outdated(ledger, r, run.form >= Form.DIRECT)]
+    if run.has_model:
+        told = [r for r in told if not _is_outdated(ledger, r)]
     if run.form >= Form.CARRIED:  # one side of what is disputed is told by who holds it
         told = [r for r in told if cited.isdisjoint(r.contradicts)]
     added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
-    if run.form >= Form.ORDERED:
+    if run.has_model:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
         added = [said for said in added if quoted[said.body] is said]
     return replace(section, statements=(*section.statements, *added))
 
 
-def _is_outdated(ledger: Ledger, record: Evidence, by_count: bool = True) -> bool:
-    """Return whether a record is replaced, or a claim on the same thing gives its value beside
-    another one; `by_count` also whether a younger claim counts another number of such things.
+def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
+    """Return whether a record is replaced, a younger claim counts another number of such things, or
+    a claim on the same thing gives its value beside another one.
     """
     if record.id in ledger.relations.replaced:
         return True
     date = first_date(record)
-    if by_count and any(
-        counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable
-    ):
+    if any(counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable):
         return True
     return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
 
@@ -568,7 +513,7 @@ def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cr
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     covered = {section.aspect_id for section in draft.sections}
-    if run.form >= Form.DIRECT:  # a short report says some things in its short answer alone
+    if run.has_model:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
         if run.form >= Form.CARRIED:  # an earlier value stands beside the current one
             told |= {i for said in draft.statements for i in said.earlier}

@@ -50,6 +50,8 @@ SECOND_SOURCE = 0.2
 """Share of a statement's words by which it may be longer where several records say it."""
 ASKED_FOR, MOST_ASKED = 0.4, 4
 """The same for one that has this many terms of the question."""
+TRIES = 6
+"""Statements that a shortened report tries in vain to take back before it has no room."""
 MEMO_WORDS = 600
 ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
 """Words of a whole report that a form may have where its depth allows fewer."""
@@ -61,19 +63,16 @@ BY_CODE = frozenset({"full", "shorter", "table"})
 class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
     source of each statement named beside it, with key figures, or with the extremes of its
-    comparison, and with a mark at a figure that another of the same sentence has replaced, or one
-    that is older than `stale` allows.
+    comparison, and with a mark at a figure that is older than `stale` allows.
     Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
     what was found: why it ended and what supports a section are left out. A dense one, for which
-    the usual one is too long, shows what stands in a table or the timeline there alone. With
-    `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
-    calls them so, earlier ones called them searches. One that `is_direct` lists the short answer by
-    sub-questions, names those that its length left out, and has no section that only refers back.
-    One that `is_led` has dates in words and short headings; with `labels_items` each item of the
-    short answer names its sub-question. One that is `is_inline` quotes within its paragraphs and
-    counts what is confirmed. One that `lists_changes` has them in a table, one that `names_kinds`
-    says what rests on forums alone, and one that `has_room` marks many disputes
-    beside their parts. Its addresses pass the wall of `form`.
+    the usual one is too long, shows what stands in a table or the timeline there alone. One that
+    `is_direct` lists the short answer by sub-questions, names those that its length left out, marks
+    a figure that another of the same sentence has replaced, and has no section that only refers
+    back; with `labels_items` each item of the short answer names its sub-question. One that
+    `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
+    one that `has_room` marks many disputes beside their parts. Its addresses pass the wall of
+    `form`.
     """
 
     as_table: bool = False
@@ -83,15 +82,10 @@ class Layout:
     names_sources: bool = False
     has_figures: bool = False
     has_extremes: bool = False
-    marks_earlier: bool = False
     stale: Stale | None = None
     summary_sentences: int = MOST_SENTENCES
-    names_subjects: bool = True
-    counts_queries: bool = True
     is_direct: bool = True
-    is_led: bool = True
     labels_items: bool = False
-    is_inline: bool = True
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True
@@ -143,10 +137,6 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
     return replace(draft, sections=tuple(cut))
 
 
-def no_cost(_: Statement) -> float:
-    return 0.0
-
-
 def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
     """Return the number of words of a statement, less if several records say it or it has terms
     that are `asked` for.
@@ -156,42 +146,30 @@ def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
     return said.cost / worth / (1 + ASKED_FOR * shared)
 
 
-def cost_by_source(said: Statement) -> float:
-    """Return the number of words of a statement per source."""
-    return said.cost / max(1, len(said.evidence))
-
-
 def shorten(
     draft: Draft,
     is_short: Callable[[Draft], bool],
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
-    cost: Callable[[Statement], float] = no_cost,
-    is_balanced: bool = True,
-    tries: int = 1,
+    cost: Callable[[Statement], float],
 ) -> Draft:
-    """Return the draft with as much left out as it takes to be short: the last statements of the
-    longest sections first, those that are kept after the others, then whole sections and the end of
-    the summary. What alone says something on an answered sub-question comes last.
+    """Return the draft with as much left out as it takes to be short: the statements of the highest
+    `cost` first, those that are kept after the others, then whole sections and the end of the
+    summary. What alone says something on an answered sub-question comes last.
 
-    With a `cost`, a section loses its costliest statement instead of its last; unless
-    `is_balanced`, the costliest of all sections goes first, and the shortest come back where there
-    is room for them, until so many `tries` have failed. With more than one, those that are kept
-    come back before the others: of a dispute one side may have been left.
+    Statements come back where there is room for them, until `TRIES` have failed: first those that
+    are kept, since of a dispute one side may have been left, then those of the lowest cost.
     """
     whole = draft
 
     def with_less(draft: Draft) -> Draft | None:
-        return _with_less(draft, is_kept, answered_by, cost, is_balanced)
+        return _with_less(draft, is_kept, answered_by, cost)
 
-    draft = _first_short(_ever_shorter(draft, with_less), is_short, in_turn=tries == 1)
-    if is_balanced:
-        return draft
+    def order(said: Statement) -> tuple[bool, float, str]:
+        return not is_kept(said), cost(said), said.text
 
-    def order(said: Statement) -> tuple[bool, float]:
-        return tries == 1 or not is_kept(said), cost(said)
-
-    return _refilled(draft, whole, is_short, order, tries)
+    draft = _first_short(_ever_shorter(draft, with_less), is_short)
+    return _refilled(draft, whole, is_short, order)
 
 
 def _ever_shorter(draft: Draft, with_less: Callable[[Draft], Draft | None]) -> Iterator[Draft]:
@@ -202,19 +180,17 @@ def _ever_shorter(draft: Draft, with_less: Callable[[Draft], Draft | None]) -> I
         less = with_less(less)
 
 
-def _first_short(
-    drafts: Iterator[Draft], is_short: Callable[[Draft], bool], in_turn: bool
-) -> Draft:
+def _first_short(drafts: Iterator[Draft], is_short: Callable[[Draft], bool]) -> Draft:
     """Return the first of ever shorter drafts that is short, or the last one.
 
-    Since whether one is short takes a rendered report to tell, they are only tried `in_turn` by
-    runs of early forms; otherwise in steps that double, and then by halves.
+    Since whether one is short takes a rendered report to tell, they are tried in steps that double,
+    and then by halves.
     """
     tried = [next(drafts)]
     too_long = -1
     while not is_short(tried[-1]):
         too_long = len(tried) - 1
-        tried += islice(drafts, 1 if in_turn else len(tried))
+        tried += islice(drafts, len(tried))
         if len(tried) == too_long + 1:
             return tried[-1]
     last = len(tried) - 1
@@ -225,15 +201,15 @@ def _refilled(
     draft: Draft,
     whole: Draft,
     is_short: Callable[[Draft], bool],
-    order: Callable[[Statement], tuple[bool, float]],
-    tries: int,
+    order: Callable[[Statement], tuple[bool, float, str]],
 ) -> Draft:
     """Return the draft with those statements of the whole one that it has room for, in this order;
-    none is left where so many `tries` have failed.
+    none is left where `TRIES` have failed.
     """
+    tries = TRIES
     kept = {said for section in draft.sections for said in section.statements}
     left = {said for section in whole.sections for said in section.statements} - kept
-    for said in sorted(left, key=lambda each: (order(each), each.text)):
+    for said in sorted(left, key=order):
         more = _only(whole, kept | {said})
         if not is_short(replace(more, short_answer=draft.short_answer)):
             if tries := tries - 1:
@@ -257,8 +233,10 @@ def _with_less(
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
     cost: Callable[[Statement], float],
-    is_balanced: bool,
 ) -> Draft | None:
+    """Return the draft without the statement, section or end of its summary that is missed least;
+    None where nothing but one statement of the summary is left.
+    """
     times = Counter(part for said in draft.statements for part in answered_by(said))
 
     def is_sole(said: Statement) -> bool:
@@ -267,16 +245,13 @@ def _with_less(
     long = [s for s in draft.sections if len(s.statements) > 1]
     loose = [s for s in long if not all(map(is_sole, s.statements))]
     if loose:
-        longest = max(loose, key=lambda each: len(each.statements))
 
         def worth(at: tuple[Section, int]) -> tuple[bool, bool, float, int]:
             said = at[0].statements[at[1]]
             return is_sole(said), is_kept(said), -cost(said), -at[1]
 
         places = [
-            (section, number)
-            for section in ([longest] if is_balanced else loose)
-            for number in range(len(section.statements))
+            (section, number) for section in loose for number in range(len(section.statements))
         ]
         section, least = min(places, key=worth)
         said = section.statements

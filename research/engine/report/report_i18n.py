@@ -25,13 +25,10 @@ _ENOUGH = {StopReason.QUALITY_MET, StopReason.NO_GAPS, StopReason.TREE_COMPLETE}
 
 @dataclass(frozen=True)
 class Labels:
-    """The words of one language; `language` is an ISO 639-1 code. Earlier reports have dates as
-    digits.
-    """
+    """The words of one language; `language` is an ISO 639-1 code."""
 
     language: str
     words: Mapping[str, Any]
-    has_digits: bool = False
 
     def __getitem__(self, key: str) -> str:
         return str(self.words[key])
@@ -44,7 +41,7 @@ class Labels:
     def date(self, day: str) -> str:
         """`17 April 2021`, `April 2021`, `2021`: a day, month or year of ISO 8601."""
         known = _DAY.fullmatch(day)
-        if self.has_digits or known is None:
+        if known is None:
             return day
         year, month, number = known.groups()
         name = self.words["months"][int(month) - 1]
@@ -67,12 +64,12 @@ class Labels:
         return self["ended_asked" if asked else "ended_limit"]
 
 
-def labels_for(language: str, has_digits: bool = False) -> Labels:
+def labels_for(language: str) -> Labels:
     """Those of a BCP 47 code, by its first part; English where there are none."""
     first = language.lower().replace("_", "-").partition("-")[0]
     known = _load_catalogue()
     code = first if first in known else ENGLISH
-    return Labels(code, known[code], has_digits)
+    return Labels(code, known[code])
 
 
 def translated_languages() -> frozenset[str]:

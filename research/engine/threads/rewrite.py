@@ -13,7 +13,7 @@ from research.engine.assessment.stop_rule import Stop
 from research.engine.offline.judging import judge_ledger
 from research.engine.records import Round, Stage, Status, StopReason
 from research.engine.report import messages
-from research.engine.report.finish import finish_research
+from research.engine.report.ending import finish_research
 from research.engine.report.report import compose_report, publish_report
 from research.engine.report.report_format import BY_CODE
 from research.engine.run import Run

@@ -158,15 +158,15 @@ def test_a_cell_of_the_comparison_gives_way_to_its_column(known: Ledger) -> None
         ("Vastrel", "fish"): Cell("salmon", ("E7",)),
     }
     relations = Relations(True, {}, ("Vastrel", "Tressay"), ("cost", "fish"), cells)
-    columns = told_columns(relations, labels_for("en"), "en", labels_items=False)
-    text = "Cost: highest for Vastrel (41 million marks), lowest for Tressay (12 million marks)."
+    columns = told_columns(relations, labels_for("en"), "en")
+    text = (
+        "**Cost:** highest for Vastrel (41 million marks), lowest for Tressay (12 million marks)."
+    )
     assert {i: each.text for i, each in columns.items()} == {"E5": text, "E4": text}
     short = lead_with_findings(known, [said(PAID)], SECTIONS, 200, columns)
     assert [each.text for each in short] == [CRACKED, text, RETURNED]
     names = {place: Cell("free", cell.evidence) for place, cell in cells.items()}
     listed = replace(relations, cells=names)
-    named = told_columns(listed, labels_for("en"), "en", labels_items=False)
-    assert named["E5"].text == "Cost – Vastrel: free; Tressay: free."
     labelled = told_columns(listed, labels_for("en"), "en")["E5"]
     assert labelled.text == "**Cost:** Vastrel: free; Tressay: free."
     assert labelled.body == "Vastrel: free; Tressay: free."

@@ -226,10 +226,3 @@ def test_pages_that_could_not_be_read_are_counted() -> None:
     assert messages.stop_message(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
         "Found nothing that answers this. 2 queries, 0 pages read, 1 page could not be read."
     )
-
-
-def test_messages_of_earlier_runs_call_queries_searches() -> None:
-    told = messages.stop_message(
-        StopReason.NOTHING_FOUND, known(NO), ResearchConfig(), counts_queries=False
-    )
-    assert told == "Found nothing that answers this. 2 searches, 0 pages read."

@@ -8,7 +8,6 @@ from research.engine.records import Aspect, Source
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.subjects import leans_back, refers_back, with_subjects
 from research.engine.report.rendering.markdown import render_report
-from research.engine.report.report_format import Layout
 from research.engine.text.tokens import term_set
 from tests.engine.scripted import ledger, page, quoted
 
@@ -94,9 +93,7 @@ def test_where_its_sub_question_was_answered_a_page_is_named(known: Ledger) -> N
     assert said.text == f"**Gull Rock:** {LIT.text}"
 
 
-def test_a_labelled_sentence_is_a_paragraph_and_older_runs_have_none(known: Ledger) -> None:
+def test_a_labelled_sentence_is_a_paragraph(known: Ledger) -> None:
     draft = Draft((TOWER, LIT), ())
     new = render_report(known, draft, "", 0, 0).markdown.split("\n\n")
     assert new[1:3] == [f"**Short answer.** {TOWER.text} [1]", f"**{ASKED}** {LIT.text} [2]"]
-    old = render_report(known, draft, "", 0, 0, Layout(names_subjects=False)).markdown
-    assert f"**Short answer.** {TOWER.text} [1] {LIT.text} [2]\n\n" in old

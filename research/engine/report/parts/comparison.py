@@ -91,12 +91,9 @@ def render_table(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(map(render_cell, line))} |" for line in lines)
 
 
-def told_columns(
-    relations: Relations, words: Labels, language: str, labels_items: bool = True
-) -> dict[str, Statement]:
+def told_columns(relations: Relations, words: Labels, language: str) -> dict[str, Statement]:
     """Return for the evidence of the table's cells a sentence on their whole column: its highest
-    and lowest value, or all values where they are no amounts and few words. Its name is its label
-    if it `labels_items`, otherwise its first word.
+    and lowest value, or all values where they are no amounts and few words. Its name is its label.
     """
     told: dict[str, Statement] = {}
     for name in relations.properties:
@@ -107,9 +104,8 @@ def told_columns(
         text = text or f"{name} – {values}"
         if len(column) >= LEAST_COMPARED and len(text.split()) <= LONGEST_COLUMN:
             text = f"{text[:1].upper()}{text[1:]}."
-            named = f"**{name[:1].upper()}{name[1:]}:** " if labels_items else ""
-            if named:
-                text = f"{named}{text[len(name) :].lstrip(' :：–')}"
+            named = f"**{name[:1].upper()}{name[1:]}:** "
+            text = f"{named}{text[len(name) :].lstrip(' :：–')}"
             said = Statement(text, evidence, is_column=True, lead_in=named)
             told |= dict.fromkeys(evidence, said)
     return told

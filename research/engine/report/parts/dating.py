@@ -51,34 +51,21 @@ overtaken, and after which both are history.
 @dataclass(frozen=True)
 class Stale:
     """Days before which a figure, or a source without one, is an old one; what is older than
-    `history` is history. A figure is as old as its first appearance if it is `by_first`. What is
-    told of a thing and a property that are compared is a figure if it is `by_property`. A figure
-    without a date is marked if it `tells_undated`, and what several sites say is no old one, unless
-    it is a figure, if it is `by_single`.
+    `history` is history. A figure without a date is marked if it `tells_undated`.
     """
 
     figures: str
     sources: str
     history: str
-    by_first: bool = True
-    by_property: bool = True
     tells_undated: bool = False
-    by_single: bool = True
 
     @classmethod
-    def on(
-        cls,
-        today: str,
-        by_first: bool = True,
-        by_property: bool = True,
-        tells_undated: bool = False,
-        by_single: bool = True,
-    ) -> Stale:
+    def on(cls, today: str, tells_undated: bool = False) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
         figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
-        return cls(figures, sources, history, by_first, by_property, tells_undated, by_single)
+        return cls(figures, sources, history, tells_undated)
 
 
 def asks_for_changes(question: str) -> bool:
@@ -243,17 +230,15 @@ def age_mark(
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
-    is_compared = stale.by_first and not cells.isdisjoint(said.evidence)
-    is_compared |= stale.by_property and _tells_property(said, ledger)
+    is_compared = not cells.isdisjoint(said.evidence) or _tells_property(said, ledger)
     has_figure = bool(amounts_of(said.body))
     is_told_by_kind = ledger.began >= Form.CARRIED
     if is_told_by_kind and not is_compared:
         has_figure = has_figure and gives_quantity(said.body)
     if stale.tells_undated and has_figure and not date:
         return words["undated"]
-    if stale.by_first:  # "one learns", "each other one"
-        has_figure = has_figure and bool(amounts_of(said.body) - {"1"})
-    if has_figure and stale.by_first and not told:
+    has_figure = has_figure and bool(amounts_of(said.body) - {"1"})  # "one learns"
+    if has_figure and not told:
         seen = filter(None, (first_seen(each, ledger) for each in records))
         date = (max if is_told_by_kind else min)(seen, default=date)
     least = stale.figures if has_figure or is_compared else stale.sources
@@ -264,7 +249,7 @@ def age_mark(
     if is_plain and tells_event(said.body, ledger.plan.language):
         return ""
     sites = {key for record in records for key in record.keys}
-    if stale.by_single and len(sites) > 1 and not (has_figure or is_compared):
+    if len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
     is_told = bool(told) or (is_told_by_kind and date[:YEAR] in said.body)
@@ -291,66 +276,44 @@ def year_of_cell(cell: Cell, ledger: Ledger, stale: Stale) -> str:
     return date[:YEAR] if stale.history < date < stale.figures else ""
 
 
-def previous_values(
-    ledger: Ledger, first_seen: bool = True, only_earlier: bool = True
-) -> dict[str, list[Evidence]]:
+def previous_values(ledger: Ledger) -> dict[str, list[Evidence]]:
     """Return the records whose values others have replaced, by the ids of those; not where the
-    newer claim recalls them anyway, nor of what may only be quoted. The options are those of
-    `with_previous_values`.
+    newer claim recalls them anyway, where no date shows that they are older, nor of what may only
+    be quoted.
     """
-    dated = first_date if first_seen else date_of_statement
     records, before = ledger.book.records, dict[str, list[Evidence]]()
     for old, new in ledger.relations.replaced.items():
         if records[old].is_dictated and ledger.began >= Form.CARRIED:
             continue
-        is_later = only_earlier and dated(records[old]) >= dated(records[new])
-        if not is_later and not (first_seen and recalls(records[new], records[old])):
+        is_later = first_date(records[old]) >= first_date(records[new])
+        if not is_later and not recalls(records[new], records[old]):
             before.setdefault(new, []).append(records[old])
     return before
 
 
-def with_previous_values(
-    draft: Draft,
-    ledger: Ledger,
-    words: Labels,
-    first_seen: bool = True,
-    only_earlier: bool = True,
-    folds: bool = True,
-    skips_told: bool = True,
-) -> Draft:
+def with_previous_values(draft: Draft, ledger: Ledger, skips_told: bool = True) -> Draft:
     """Return the draft whose sections tell, with each value that replaced another one, what it
-    was before and when; not where the newer claim recalls it anyway. Unless it `folds`, the earlier
-    value has a sentence of its own, as in older runs. Without `first_seen`, dates
-    are those of the newest pages, as in older runs; with `only_earlier`, a value that no date shows
-    to be the older one is not told. If it `skips_told`, one that the draft cites isn't told again.
+    was before; not where the newer claim recalls it anyway. If it `skips_told`, one that the draft
+    cites isn't told again.
     """
-    dated = first_date if first_seen else date_of_statement
-    told, before = set[str](), previous_values(ledger, first_seen, only_earlier)
+    told, before = set[str](), previous_values(ledger)
     cited = {i for said in draft.statements for i in said.evidence if skips_told}
 
-    def previous(said: Statement) -> list[Statement]:
+    def with_earlier(said: Statement) -> Statement:
         known = [old for i in said.evidence if i not in told for old in before.get(i, ())]
         told.update(said.evidence)
-        if not cited.isdisjoint(old.id for old in known):
-            return []
-        if said.quoted or not known:
-            return []
-        if first_seen:
-            by_value = {amounts_of(each.claim) or each.id: each for each in
-                        sorted(known, key=dated, reverse=True)}  # fmt: skip
-            known = list(by_value.values())
-        old = max(known, key=dated)
-        text = words["previously"].format(date=words.date(dated(old)), claim=old.claim)
-        return [Statement(text, (old.id,), is_item=said.is_item)]
-
-    def with_earlier(said: Statement) -> list[Statement]:
-        old = previous(said)
-        if not folds:
-            return [said, *old]
-        return [replace(said, earlier=tuple(i for each in old for i in each.evidence))]
+        is_told = said.quoted or not cited.isdisjoint(old.id for old in known)
+        earlier = () if is_told or not known else (_latest(known).id,)
+        return replace(said, earlier=earlier)
 
     def whole(section: Section) -> Section:
-        said = [each for one in section.statements for each in with_earlier(one)]
-        return replace(section, statements=tuple(said))
+        return replace(section, statements=tuple(map(with_earlier, section.statements)))
 
     return replace(draft, sections=tuple(map(whole, draft.sections)))
+
+
+def _latest(known: Iterable[Evidence]) -> Evidence:
+    """Return the latest record, of those with the same amounts the earliest."""
+    newest_first = sorted(known, key=first_date, reverse=True)
+    by_value = {amounts_of(each.claim) or each.id: each for each in newest_first}
+    return max(by_value.values(), key=first_date)

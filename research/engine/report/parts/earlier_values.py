@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import MONTH, first_date
 from research.engine.report.report_i18n import Labels
@@ -19,10 +18,6 @@ from research.engine.text.tokens import STOP_WORDS, stem
 _NUMBER = re.compile(r"(?:[$€£¥]\s?)?(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?:\s?[%€£$¥])?")
 _WORDS = re.compile(r"(?:[\s-]+[^\W\d_]+){1,4}")
 _WORD = re.compile(r"(?<![\s-])[\s-]+[^\W\d_]+")
-MOST_WORDS = 25
-"""Words of an earlier finding that reports of earlier forms tell whole, where code finds no value
-in it.
-"""
 _TELLS_ITSELF = re.compile(
     r"\b(?:used to|until|no longer|instead of|rather than|(?:down|up) from|previous(?:ly)?|formerly"
     r"|earlier|originally|replaced)\b",
@@ -53,12 +48,9 @@ def tell_earlier(said: Statement, ledger: Ledger, words: Labels) -> str:
     for record_id in said.earlier:
         record = ledger.book.records[record_id]
         value = value_beside(record.claim, said.body)
-        whole = record.claim.rstrip(" .。")
-        most = 0 if ledger.began >= Form.MERGED else MOST_WORDS
-        if not value and len(whole.split()) > most:
-            continue
-        date = words.date(first_date(record)[:MONTH])
-        told.append(", ".join(filter(None, (value or whole, date))))
+        if value:
+            date = words.date(first_date(record)[:MONTH])
+            told.append(", ".join(filter(None, (value, date))))
     return words["earlier"].format(values="; ".join(told)) if told else ""
 
 

@@ -11,14 +11,12 @@ from research.engine.report.report_i18n import Labels
 LEFT = frozenset({"refused", "failed", "empty"})
 
 
-def method_note(
-    ledger: Ledger, words: Labels, cited: Set[str], ended: str = "", counts_queries: bool = True
-) -> str:
+def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "") -> str:
     """Return the note as a section; "" where no page was read.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
     said nowhere else. Different queries are counted; a search asks one of them, some are made
-    ahead or again. Notes of earlier runs call queries searches.
+    ahead or again.
     """
     pages = ledger.pages.values()
     if not pages:
@@ -27,9 +25,8 @@ def method_note(
     codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
     unused = sum(page.url not in cited for page in pages)
     failed = sum(source.status in LEFT for source in ledger.sources.values())
-    asked = "queries_made" if counts_queries else "searches_made"
     lines = (
-        (words.count(asked, len(ledger.queries)), words.count("pages_read", len(pages))),
+        (words.count("queries_made", len(ledger.queries)), words.count("pages_read", len(pages))),
         (
             words["published_between"].format(first=words.date(days[0]), last=words.date(days[-1]))
             if days

@@ -62,13 +62,12 @@ def render_disagreements(
     Where the findings were compared, both sides already follow each other in the text.
     """
     records, lines = ledger.book.records, []
-    is_led = marks.layout.is_led and not draft.by_code
     boxed = {i for rivals in marks.untold.values() for i in rivals}
     cited = {i for said in draft.statements for i in said.evidence}
     for record in records.values():
         for other_id in record.contradicts:
             told = {record.id, other_id} & cited
-            is_told = (ledger.relations.is_known or is_led) and len(told) == 2
+            is_told = (ledger.relations.is_known or not draft.by_code) and len(told) == 2
             is_told = is_told or not boxed.isdisjoint({record.id, other_id})
             if is_brief and not told:
                 continue

@@ -15,7 +15,6 @@ from research.engine.report.parts.comparison import render_comparison, render_fi
 from research.engine.report.parts.disagreement import untold_rivals
 from research.engine.report.parts.inline_quotes import quote_inline
 from research.engine.report.parts.method_note import method_note
-from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.subjects import with_subjects
 from research.engine.report.parts.timeline import render_timeline, without_events
@@ -68,10 +67,9 @@ def render_report(
     it `ended` stands at the end of a dense report.
     """
     marks = Markers(ledger, calculations_of(draft, ledger), layout)
-    is_led = layout.is_led and not draft.by_code
     if draft.by_code:
         draft = refer_back(draft, marks.words, layout.is_direct)
-    elif layout.is_inline:
+    else:
         draft = quote_inline(draft, ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
@@ -82,7 +80,7 @@ def render_report(
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
     items = items_of(draft, marks)
-    if layout.names_subjects and not (items and layout.labels_items):
+    if not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
     shown = draft
@@ -91,7 +89,7 @@ def render_report(
             each for each in changes if each.what and not is_rival_statement(each.said, ledger)
         ]
         shown = without_events(draft, ledger, {each.said for each in changes})
-    marks.untold = untold_rivals(shown, ledger) if is_led else {}
+    marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     status = status_line(draft, marks) if items and layout.labels_items else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     short = render_short(ledger, draft, marks, asked, layout, status)
@@ -99,8 +97,7 @@ def render_report(
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
     language = ledger.plan.language if has_extremes else ""
     plain_short = " ".join(inline_texts(draft.short_answer, marks))
-    most = MOST_SENTENCES if layout.is_direct else len(ledger.aspects)
-    left = "" if status else render_left_open(draft, marks, most)
+    left = "" if status else render_left_open(draft, marks)
     is_told = layout.is_terse and bool(left or status)
     cut_off = render_left_out(draft, marks) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
@@ -131,7 +128,7 @@ def render_report(
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off]
-    note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
+    note = method_note(ledger, marks.words, marks.urls, late)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
@@ -159,19 +156,17 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
 
 
-def count_words(markdown: str, signs: bool = False) -> int:
+def count_words(markdown: str) -> int:
     """Return the words of a report before its sources, without headings and markers; two characters
-    of an unspaced script count as one. With `signs`, what has no letter or digit, such as the bars
-    of a table, counts as well.
+    of an unspaced script count as one. What has no letter or digit, such as the bars of a table,
+    is no word.
     """
     blocks = re.split(r"\n{2,}", markdown)
     ends = (n for n, block in enumerate(blocks) if block.startswith("### "))
     body = blocks[: next(ends, len(blocks))]
     told = (_MARKER.sub("", block) for block in body if not block.startswith("#"))
     return sum(
-        words_in(b)
-        if is_unspaced(b)
-        else sum(signs or bool(_LETTER.search(word)) for word in b.split())
+        words_in(b) if is_unspaced(b) else sum(bool(_LETTER.search(word)) for word in b.split())
         for b in told
     )
 

@@ -20,7 +20,7 @@ from research.engine.report.rendering.calculations import Calculated, lines_with
 from research.engine.report.rendering.markdown_escape import PLACE_END, PLACE_START, escape_markdown
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
-from research.engine.text.tokens import capitalize_heading, unique_texts
+from research.engine.text.tokens import unique_texts
 from research.engine.untrusted.address_wall import AddressWall
 
 _PLACE = re.compile(rf"{PLACE_START}(\d{{1,4}}):([E\d,]+){PLACE_END}")
@@ -55,14 +55,11 @@ class Markers:
 
     @cached_property
     def words(self) -> Labels:
-        return labels_for(self.ledger.plan.language, not self.layout.is_led)
+        return labels_for(self.ledger.plan.language)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """Return the escaped headings of the sub-questions, and of those that were dropped."""
-        if not self.layout.is_led:
-            parts = (*self.ledger.aspects.values(), *self.ledger.dropped.values())
-            return {each.id: escape_markdown(capitalize_heading(each.text)) for each in parts}
+        """Return the escaped headings of the sub-questions."""
         known = headings_of(self.ledger)
         return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
 
@@ -114,7 +111,7 @@ class Markers:
     def year_of(self, cell: Cell) -> str:
         """Return the year of a compared value that may have been overtaken."""
         stale = self.layout.stale
-        return year_of_cell(cell, self.ledger, stale) if stale and stale.by_first else ""
+        return year_of_cell(cell, self.ledger, stale) if stale else ""
 
     def place(self, markdown: str) -> str:
         """Return the report with plain markers such as `[3]`, and note the records of each."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from research.engine.assessment.answer_status import is_close, voice_noun
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
 from research.engine.report.draft import Draft, Section
@@ -17,7 +16,7 @@ from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import group_statements, render_disputed, with_site
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels
-from research.engine.text.tokens import term_set, unique_texts
+from research.engine.text.tokens import term_set
 
 
 def render_section(
@@ -30,13 +29,10 @@ def render_section(
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
-    folds = ledger.began >= Form.PARTED
-    is_shown = folds or not (is_nothing and ledger.began >= Form.ENTRIES)
-    most = 0 if not is_shown else 1 if is_nothing and not folds else None
-    statements = section.statements[:most]
+    statements = section.statements
     if layout.is_dense:
         statements = tuple(with_site(ledger, each) for each in statements)
-    if layout.is_led and not draft.by_code:
+    if not draft.by_code:
         body = render_disputed(statements, marks, asked, MOST_SENTENCES, named)
     else:
         groups = group_statements(statements, marks, asked, named)
@@ -54,17 +50,14 @@ def render_section(
         standing = marks.words[unjudged_words(aspect.standing)]
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
         standing = "" if not is_close(aspect) else standing
-    if is_nothing and is_shown:
-        title = marks.words["closest_passages" if folds else "closest_passage"]
-        body = "\n>\n> ".join([f"> *{title}*", *body.split("\n\n")])
-    if layout.is_led and "> **⚠" in body and standing == f"⚠ {marks.words['disagree']}":
+    if is_nothing:
+        body = "\n>\n> ".join([f"> *{marks.words['closest_passages']}*", *body.split("\n\n")])
+    if "> **⚠" in body and standing == f"⚠ {marks.words['disagree']}":
         standing = ""
     elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
         settled = replace(aspect, state=AspectState.ANSWERED)
         standing = _support_line(ledger, settled, section, marks.words, layout)
     is_said = standing == draft.opening and len(draft.sections) == 1
-    if is_said and not is_shown:
-        return ""
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
     told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"
     return told.rstrip()
@@ -74,20 +67,14 @@ def render_as_table(
     ledger: Ledger, sections: Iterable[Section], marks: Markers, layout: Layout
 ) -> str:
     """Return a row for each sub-question: what was found, and how many sources say it."""
-    last = "support" if layout.names_subjects else "sources"
-    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", last))
+    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", "support"))
     rows = [f"| {head} |", "| --- | --- | --- |"]
     for section in sections:
         records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
         quoted = [source for record in records for source in record.sources]
-        sites = unique_texts(source.domain for source in quoted)
         support = marks.words.count("sources_told", len({source.url for source in quoted}))
         said = " ".join(group.inline() for group in group_statements(section.statements, marks))
-        cells = (
-            marks.headings[section.aspect_id],
-            said,
-            support if layout.names_subjects else ", ".join(sites),
-        )
+        cells = (marks.headings[section.aspect_id], said, support)
         rows.append(f"| {' | '.join(map(render_cell, cells))} |")
     return "\n".join(rows) if len(rows) > 2 else ""
 
@@ -96,16 +83,15 @@ def _tells_no_dispute(body: str, aspect: Aspect, layout: Layout) -> bool:
     """Return whether a section that has room for both sides of a dispute tells none: newer values
     have replaced one of them.
     """
-    is_whole = layout.is_inline and not layout.is_terse
-    return is_whole and aspect.state is AspectState.DISPUTED and "(⚠" not in body
+    return not layout.is_terse and aspect.state is AspectState.DISPUTED and "(⚠" not in body
 
 
 def _support_line(
     ledger: Ledger, aspect: Aspect, section: Section, words: Labels, layout: Layout
 ) -> str:
     """Well established, or preliminary, in words and by a mark, by what the section cites. If the
-    report is direct, a section with both sides of a dispute is not called well established; since
-    `Form.MERGED` the line counts the statements that several sites confirm.
+    report is direct, a section with both sides of a dispute is not called well established. Where
+    several sites confirm some of its statements, the line counts them.
     """
     names_rivals = layout.is_direct
     if aspect.state is AspectState.DISPUTED:
@@ -118,7 +104,7 @@ def _support_line(
     noun = voice_noun(ledger)
     if aspect.standing is not None:
         return _support_words(aspect.standing, keys, words, noun)
-    if layout.is_inline and (share := _share_confirmed(ledger, section)):
+    if share := _share_confirmed(ledger, section):
         return _share_line(share, names_rivals and _has_rivals(cited), noun, words)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:

@@ -14,7 +14,7 @@ from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.headings import label
 from research.engine.report.parts.main_findings import MainFindings
-from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
+from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.parts.verdict import MOST_NAMED, status_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -32,15 +32,12 @@ def render_short(
     """Return the short answer, a list with its `status` behind it or prose. A labelled statement is
     a separate paragraph, and the best passage begins with the sentence that answers.
     """
-    if not layout.names_subjects:
-        groups = group_statements(draft.short_answer, marks, asked)
-        return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
     if items := items_of(draft, marks):
         whole = draft.short_answer[: -sum(map(len, items))]
         return _render_items(whole, items, marks, status)
-    if layout.is_led and not draft.by_code:
+    if not draft.by_code:
         return _render_unlisted(draft.short_answer, marks, asked)
     blocks: list[str] = []
     groups = group_statements(draft.short_answer, marks, asked)
@@ -126,7 +123,7 @@ def _render_items(
     first = " ".join(inline_texts(whole, marks))
     texts = ((_item_label(said[0], marks), " ".join(inline_texts(said, marks))) for said in items)
     listed = "\n".join(f"- {name}{text}" for name, text in texts)
-    if not first and marks.layout.is_inline:
+    if not first:
         return "\n\n".join(filter(None, (status, listed)))
     return "\n\n".join(filter(None, (first, listed, status)))
 
@@ -146,13 +143,11 @@ def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str
     return "\n\n".join([group.inline(), *(["> " + "\n>\n> ".join(around)] if around else [])])
 
 
-def render_left_open(draft: Draft, marks: Markers, most: int) -> str:
-    """Return the lines of the summary that name the sub-questions without an answer, each at most
-    so many.
-    """
+def render_left_open(draft: Draft, marks: Markers) -> str:
+    """Return the line of the summary that names the sub-questions without an answer."""
     if draft.by_code or not draft.found or len(marks.ledger.aspects) < LEAST_PARTS:
         return ""
-    return _name_parts("no_answer_on", marks.ledger.open_aspects(), marks, most)
+    return _name_parts("no_answer_on", marks.ledger.open_aspects(), marks)
 
 
 def render_left_out(draft: Draft, marks: Markers) -> str:
@@ -168,19 +163,9 @@ def render_left_out(draft: Draft, marks: Markers) -> str:
     return _name_parts("left_out", [a for a in answered if a.id not in told], marks)
 
 
-def _name_parts(
-    opening: str, parts: Iterable[Aspect], marks: Markers, most: int = MOST_SENTENCES
-) -> str:
-    """Return lines with these sub-questions, each with at most so many."""
-    if marks.layout.is_led:
-        names = [marks.headings[each.id] for each in parts]
-        return f"*{marks.words[opening]} {'; '.join(names)}*" if names else ""
-    texts = [escape_markdown(each.text) for each in parts]
-    if not texts:
-        return ""
-    texts[0] = f"{marks.words[opening]} {texts[0]}"
-    lines = (texts[n : n + most] for n in range(0, len(texts), most))
-    return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
+def _name_parts(opening: str, parts: Iterable[Aspect], marks: Markers) -> str:
+    names = [marks.headings[each.id] for each in parts]
+    return f"*{marks.words[opening]} {'; '.join(names)}*" if names else ""
 
 
 def is_answered(aspect: Aspect) -> bool:

@@ -46,8 +46,6 @@ def inline_texts(
     statements: Iterable[Statement], marks: Markers, asked: Set[str] = frozenset()
 ) -> list[str]:
     """Return the statements of a short answer, those that contradict each other as one text."""
-    if not marks.layout.is_led:
-        return [group.inline() for group in group_statements(statements, marks, asked)]
     texts: list[str] = []
     groups = rival_groups(statements, marks.ledger)
     for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
@@ -166,20 +164,17 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
     it.
     """
     stale = marks.layout.stale
-    is_inline = said.quoted and not said.lead_in and marks.layout.is_inline
+    is_inline = said.quoted and not said.lead_in
     if (said.quoted and stale is None and not is_inline) or said.is_column:
         return ""
-    is_led = marks.layout.is_led
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
-    earlier = earlier if marks.layout.marks_earlier else []
-    is_plain = marks.layout.is_inline and tells_earlier_itself(said.body)
-    values = [with_unit(value, said.body) for value in earlier] if is_led else earlier
-    values = [] if is_plain else values
-    name = "earlier" if is_led else "earlier_figure"
+    earlier = earlier if marks.layout.is_direct else []
+    is_plain = tells_earlier_itself(said.body)
+    values = [] if is_plain else [with_unit(value, said.body) for value in earlier]
     holder = marks.holders.get(said, "")
     told = (
         "" if earlier else tell_earlier(said, marks.ledger, marks.words),
-        marks.words[name].format(values=", ".join(values)) if values else "",
+        marks.words["earlier"].format(values=", ".join(values)) if values else "",
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
