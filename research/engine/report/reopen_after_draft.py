@@ -5,7 +5,7 @@ from __future__ import annotations
 from research.engine.assessment import stages
 from research.engine.budget.wind_down import cost_of_a_round
 from research.engine.records import StopReason
-from research.engine.report.report import Written
+from research.engine.report.report_gate import Written
 from research.engine.rounds.topics import choose_topics, further_topics
 from research.engine.run import Run
 

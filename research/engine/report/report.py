@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
@@ -14,7 +14,7 @@ from research.engine.llm_tasks.draft import drop_draft, repair_draft
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections, write_summary
 from research.engine.offline.drafting import draft_closest
-from research.engine.records import Checks, GateResult, Report, Status
+from research.engine.records import Checks, Report, Status
 from research.engine.report.draft import Draft, Statement, replace_statements, walled
 from research.engine.report.key_claims import choose_short, has_verdict, with_key_claims
 from research.engine.report.outline import with_other_findings
@@ -44,7 +44,13 @@ from research.engine.report.report_format import (
     most_words,
     shorten,
 )
-from research.engine.report.report_gate import as_delivered, report_criteria, report_gate
+from research.engine.report.report_gate import (
+    Checked,
+    Written,
+    as_delivered,
+    report_criteria,
+    report_gate,
+)
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
@@ -60,29 +66,6 @@ STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
-    code nor a believed verifier refused; `is_dense` says that the report is too long otherwise.
-    """
-
-    draft: Draft
-    repaired: int
-    cut: int
-    verified: Verified
-    stood: float = 1.0
-    is_dense: bool = False
-
-
-@dataclass(frozen=True)
-class Written:
-    """A draft that was checked and rendered, and what Gate 3 says of it."""
-
-    checked: Checked
-    rendered: Rendered
-    gate: GateResult
 
 
 async def compose_report(run: Run) -> Written | None:
@@ -114,13 +97,11 @@ async def compose_report(run: Run) -> Written | None:
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
-    criteria = report_criteria(run, checked.draft, checked.stood, rendered)
+    criteria = report_criteria(run, checked, rendered)
     if run.has_model:
         checked = _within_length(run, checked)
         rendered = _render_checked(run, checked)
-        criteria = as_delivered(
-            criteria, report_criteria(run, checked.draft, checked.stood, rendered)
-        )
+        criteria = as_delivered(criteria, report_criteria(run, checked, rendered))
     gate = await report_gate(run, criteria)
     run.journal.emit(gate)
     return Written(checked, rendered, gate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from research.engine.evidence.ledger import ANSWERING
@@ -12,19 +12,39 @@ from research.engine.records import Criterion, GateDecision, GateResult
 from research.engine.report.draft import Draft
 from research.engine.report.rendering.markdown import Rendered
 from research.engine.run import Run
+from research.engine.verifier.check_draft import Verified
 
 KEY_CLAIMS = 0.9
 STATEMENTS = 0.5
 LEFT_OUT = "left out for the report's length"
 
 
-def report_criteria(
-    run: Run, draft: Draft, stood: float, rendered: Rendered
-) -> tuple[Criterion, ...]:
-    """Return coverage, structure and citations of the draft, with their figures; `stood` is the
-    share of its statements that nothing refused.
+@dataclass(frozen=True)
+class Checked:
+    """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
+    code nor a believed verifier refused; `is_dense` says that the report is too long otherwise.
     """
-    ledger = run.ledger
+
+    draft: Draft
+    repaired: int
+    cut: int
+    verified: Verified
+    stood: float = 1.0
+    is_dense: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """A draft that was checked and rendered, and what Gate 3 says of it."""
+
+    checked: Checked
+    rendered: Rendered
+    gate: GateResult
+
+
+def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Criterion, ...]:
+    """Return coverage, structure and citations of the draft, with their figures."""
+    ledger, draft = run.ledger, checked.draft
     replaced = ledger.relations.replaced
     keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
@@ -42,7 +62,7 @@ def report_criteria(
         Criterion("share of key claims in the report",
                   sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
         Criterion("share of statements that stood the check",
-                  round(stood, 4), STATEMENTS),
+                  round(checked.stood, 4), STATEMENTS),
     )  # fmt: skip
 
 
