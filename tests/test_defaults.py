@@ -21,7 +21,7 @@ from research.engine.evidence import ledger, quotes, store
 from research.engine.llm_tasks import assess, draft, judge
 from research.engine.llm_tasks.prompting import prompt_pages
 from research.engine.records import Complexity, StopReason
-from research.engine.report import report
+from research.engine.report import report_gate
 from research.engine.rounds import topics
 from research.fetch.fetch import FetchSettings
 from research.notifications import dispatcher
@@ -98,8 +98,8 @@ TABLE = (
     Default("C3", "1 in a simple question", CONFIG.min_sources_per_aspect[0], 1),
     Default("C3", "cross-checked", ledger.CORROBORATED, 2),
     Default("C3", "0.7", CONFIG.gate_deep_pass_score, 0.7),
-    Default("C4", "below 90 % key claims", report.KEY_CLAIMS, 0.9),
-    Default("C4", "50 % sound statements", report.STATEMENTS, 0.5),
+    Default("C4", "below 90 % key claims", report_gate.KEY_CLAIMS, 0.9),
+    Default("C4", "50 % sound statements", report_gate.STATEMENTS, 0.5),
     Default("C7", "fewer than 3", fallback.FEW, 3),
     Default("C8", "at most 40 findings", CONFIG.supervisor_notes_max_bullets, 40),
     Default("C8", "1,200 words", CONFIG.supervisor_notes_word_budget, 1200),

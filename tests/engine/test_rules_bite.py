@@ -24,7 +24,7 @@ from research.engine.evidence.claims import clauses, computed, names, proof, wor
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, ranked_sentences
-from research.engine.report import draft, report, speculative_draft
+from research.engine.report import draft, key_claims, speculative_draft
 from research.engine.report.rendering import closing
 from research.engine.rounds import findings, research_round
 from research.engine.text import amounts, numerals, quantities, similarity
@@ -255,9 +255,9 @@ TABLE = (
     Mutation("C17", research_round, "[*run.ledger.queries, *run.scouted, *kept]", "kept",
              (test_prefetch_searches.test_none_is_scouted_that_was_searched_for,)),
     # report
-    Mutation("D14", report, "room < 0", "room < -99",
+    Mutation("D14", key_claims, "room < 0", "room < -99",
              (test_report.test_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
-    Mutation("D14", report, "or aspect_id not in sections", "",
+    Mutation("D14", key_claims, "or aspect_id not in sections", "",
              (test_report.test_every_answered_sub_question_has_a_section,)),
     Mutation("D14", closing, "and a.id not in shown", "",
              (test_report.test_a_sub_question_stands_in_one_place_only,)),

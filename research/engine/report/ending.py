@@ -9,7 +9,7 @@ from research.engine.assessment.stop_rule import Stop
 from research.engine.budget.wind_down import cost_of_a_round
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.report import messages
-from research.engine.report.report import Written
+from research.engine.report.report_gate import Written
 from research.engine.rounds.topics import choose_topics, further_topics, unsearched_aspects
 from research.engine.run import Run
 

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Set
+from dataclasses import replace
 
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.compare import (
-    compare_findings,
-    compares_findings,
-    relate_drafted,
-)
+from research.engine.llm_tasks.compare import compare_findings, compares_findings, relate_drafted
 from research.engine.llm_tasks.draft import drop_draft, repair_draft
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections, write_summary
-from research.engine.offline.drafting import draft_closest, quote_statement
-from research.engine.records import (
-    Checks,
-    Criterion,
-    Evidence,
-    GateDecision,
-    GateResult,
-    Report,
-    Status,
-)
-from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
+from research.engine.offline.drafting import draft_closest
+from research.engine.records import Checks, Report, Status
+from research.engine.report.draft import Draft, Statement, replace_statements, walled
+from research.engine.report.key_claims import choose_short, has_verdict, with_key_claims
 from research.engine.report.outline import with_other_findings
-from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
     asks_for_changes,
-    counts_otherwise,
     date_of_statement,
-    first_date,
-    is_alike,
-    recalls,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.disagreement import join_rivals
 from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
-from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
-    cover_parts,
     drop_repetitions,
     merge_repetitions,
     told_once,
@@ -55,63 +36,36 @@ from research.engine.report.parts.repetitions import (
     without_summarised,
     without_tabled,
 )
-from research.engine.report.parts.verdict import verdict_of
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
-    SHORT_ANSWER_WORDS,
     Layout,
     apply_format,
     cost_by_words,
     most_words,
     shorten,
-    summary_words,
+)
+from research.engine.report.report_gate import (
+    Checked,
+    Written,
+    as_delivered,
+    report_criteria,
+    report_gate,
 )
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import term_set
-from research.engine.untrusted.dictation import asks_for_wording
-from research.engine.untrusted.order_model import is_firmly_an_order
-from research.engine.untrusted.order_words import content_terms
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.qualification import least_proportion
 from research.engine.verifier.quote_instead import quote_instead
 
-KEY_CLAIMS = 0.9
-MOST_QUOTATIONS = 3
-"""Of what pages dictate, on one sub-question."""
-STATEMENTS = 0.5
-LEFT_OUT = "left out for the report's length"
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
-    code nor a believed verifier refused; `is_dense` says that the report is too long otherwise.
-    """
-
-    draft: Draft
-    repaired: int
-    cut: int
-    verified: Verified
-    stood: float = 1.0
-    is_dense: bool = False
-
-
-@dataclass(frozen=True)
-class Written:
-    """A draft that was checked and rendered, and what Gate 3 says of it."""
-
-    checked: Checked
-    rendered: Rendered
-    gate: GateResult
 
 
 async def compose_report(run: Run) -> Written | None:
@@ -136,19 +90,19 @@ async def compose_report(run: Run) -> Written | None:
     if run.has_model:
         drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
     checked = await _check_draft(run, drafted)
-    checked = _with_key_claims(run, checked)
+    checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
-    criteria = _report_criteria(run, checked, rendered)
+    criteria = report_criteria(run, checked, rendered)
     if run.has_model:
         checked = _within_length(run, checked)
         rendered = _render_checked(run, checked)
-        criteria = _as_delivered(criteria, _report_criteria(run, checked, rendered))
-    gate = await _report_gate(run, criteria)
+        criteria = as_delivered(criteria, report_criteria(run, checked, rendered))
+    gate = await report_gate(run, criteria)
     run.journal.emit(gate)
     return Written(checked, rendered, gate)
 
@@ -223,7 +177,7 @@ async def publish_report(run: Run, written: Written | None) -> None:
         _emit_report(run, written.checked, written.rendered)
     elif run.ledger.evidence:
         draft = draft_closest(run.ledger)
-        draft = replace(draft, short_answer=_choose_short(draft.short_answer, ()))
+        draft = replace(draft, short_answer=choose_short(draft.short_answer, ()))
         checked = Checked(draft, 0, 0, Verified(draft))
         _emit_report(run, checked, _render_checked(run, checked))
     else:
@@ -253,7 +207,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         has_extremes=has_model and not is_quick and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - has_model,
         is_direct=has_model,
-        labels_items=_has_verdict(run),
+        labels_items=has_verdict(run),
         lists_changes=_lists_changes(run),
         names_kinds=run.form >= Form.CARRIED and not is_quick,
         has_room=run.form >= Form.CARRIED and depth == "thorough",
@@ -349,131 +303,6 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     return replace(draft, short_answer=kept)
 
 
-def _with_key_claims(run: Run, checked: Checked) -> Checked:
-    """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
-    the draft lost it, or has no section on that sub-question; of a model's draft no value that is
-    outdated or that a claim gives beside its own.
-    """
-    ledger, draft = run.ledger, checked.draft
-    cited = {i for s in draft.statements for i in s.evidence}
-    sections = {section.aspect_id: section for section in draft.sections}
-    for aspect_id in ledger.aspects:
-        current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
-        keys = (r for r in current if r.key)
-        if run.has_model:
-            keys = (r for r in keys if not _is_outdated(ledger, r))
-        best = next(keys, None)
-        if best and (best.id not in cited or aspect_id not in sections):
-            old = sections.get(aspect_id, Section(aspect_id, ()))
-            said = (*old.statements, quote_statement(best))
-            sections[aspect_id] = replace(old, statements=said)
-    found = [sections[a] for a in ledger.aspects if a in sections]
-    ordered = tuple(_with_dictated(run, section) for section in found)
-    given = [said for said in draft.short_answer if _may_answer(ledger, said)]
-    is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
-    short: tuple[Statement, ...] = ()
-    if is_broad and run.has_model:
-        language = ledger.plan.language
-        columns = {}
-        if run.config.research_depth != "quick":
-            columns = told_columns(ledger.relations, labels_for(language), language)
-        short = lead_with_findings(ledger, given, ordered, most, columns)
-    if not short:
-        answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
-        short = _choose_short(given, answering, most)
-        short = cover_parts(ledger, short, ordered) if is_broad else short
-    if run.has_model:
-        short = with_both_sides(short, ordered, ledger)
-    if is_broad and _has_verdict(run) and not any(said.is_verdict for said in short):
-        language = ledger.plan.language
-        verdict = verdict_of(ledger.relations, labels_for(language), language)
-        short = (verdict, *short) if verdict and short else short
-    return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
-
-
-def _has_verdict(run: Run) -> bool:
-    return run.has_model and run.config.research_depth != "quick"
-
-
-def _with_dictated(run: Run, section: Section) -> Section:
-    """Return the section with what pages dictate to others, as quotations, where nothing else
-    answers, the question is about such words, or they hold most words of the sub-question; of a
-    model's draft also the one that holds most of them, unless it is firmly an order.
-    """
-    ledger = run.ledger
-    found = ledger.supporting(section.aspect_id)
-    asked = ledger.aspects[section.aspect_id].text
-    is_all = all(record.is_dictated for record in found)
-    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
-    dictated = [record for record in found if record.is_dictated]
-    told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if run.has_model and not told:
-        wanted = content_terms(asked)
-        may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
-        may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
-        told = may_be_honest[:1]
-    cited = {i for said in section.statements for i in said.evidence}
-    if run.has_model:
-        told = [r for r in told if not _is_outdated(ledger, r)]
-    if run.form >= Form.CARRIED:  # one side of what is disputed is told by who holds it
-        told = [r for r in told if cited.isdisjoint(r.contradicts)]
-    added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
-    if run.has_model:
-        quoted = {said.body: said for said in (*reversed(added), *section.statements)}
-        added = [said for said in added if quoted[said.body] is said]
-    return replace(section, statements=(*section.statements, *added))
-
-
-def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
-    """Return whether a record is replaced, a younger claim counts another number of such things, or
-    a claim on the same thing gives its value beside another one.
-    """
-    if record.id in ledger.relations.replaced:
-        return True
-    date = first_date(record)
-    if any(counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable):
-        return True
-    return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
-
-
-def _holds_most(text: str, asked: str) -> bool:
-    wanted = content_terms(asked)
-    return 2 * len(wanted & content_terms(text)) >= len(wanted)
-
-
-def _may_answer(ledger: Ledger, said: Statement) -> bool:
-    """Return whether a statement may be part of the short answer: notes on a sub-question that
-    stays open may not.
-    """
-    cited = [ledger.book.records[i] for i in said.evidence]
-    answered = {a.id for a in ledger.aspects.values() if a.state in ANSWERING}
-    return not cited or any(answered.intersection(record.answers) for record in cited)
-
-
-def _choose_short(
-    given: Sequence[Statement], sections: Sequence[Section], most: int = SHORT_ANSWER_WORDS
-) -> tuple[Statement, ...]:
-    """As many whole statements as fit into the short answer of at most so many words. Where none
-    that is cited does, the first cited one of the draft that fits, or its first at all. Passages
-    chosen by code stay whole.
-    """
-    if given and all(said.quoted for said in given):
-        return tuple(given)
-    kept: list[Statement] = []
-    room = most
-    for said in given:
-        room -= said.words
-        if room < 0:
-            break
-        kept.append(said)
-    if any(said.evidence for said in kept):
-        return tuple(kept)
-    every = [*given, *(said for section in sections for said in section.statements)]
-    spare = [said for said in every if said.evidence]
-    fitting = (said for said in spare if said.words <= most)
-    return tuple([next(fitting, *spare[:1])] if spare else ())
-
-
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
     return Report(rendered.markdown, rendered.citations, _checks(checked), rendered.short_answer)
 
@@ -503,53 +332,3 @@ def _checks(checked: Checked) -> Checks:
 def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
     for citation in rendered.citations:
         ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
-
-
-def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Criterion, ...]:
-    """Return coverage, structure and citations of the draft, with their figures."""
-    ledger, draft = run.ledger, checked.draft
-    replaced = ledger.relations.replaced
-    keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
-    cited = {i for citation in rendered.citations for i in citation.evidence_ids}
-    answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
-    covered = {section.aspect_id for section in draft.sections}
-    if run.has_model:  # a short report says some things in its short answer alone
-        told = {i for said in draft.short_answer for i in said.evidence}
-        if run.form >= Form.CARRIED:  # an earlier value stands beside the current one
-            told |= {i for said in draft.statements for i in said.earlier}
-        covered |= {part for i in told for part in ledger.book.records[i].answers}
-    return (
-        Criterion("share of answered sub-questions with a section",
-                  sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
-        Criterion("short answer", float(bool(draft.short_answer)), 1),
-        Criterion("share of key claims in the report",
-                  sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
-        Criterion("share of statements that stood the check",
-                  round(checked.stood, 4), STATEMENTS),
-    )  # fmt: skip
-
-
-def _as_delivered(
-    drafted: Sequence[Criterion], delivered: Sequence[Criterion]
-) -> tuple[Criterion, ...]:
-    """Return the criteria of the report that is delivered; no more is to be had of one that the
-    draft met before it was cut to its length.
-    """
-    return tuple(
-        replace(after, unavailable=LEFT_OUT) if before.met and not after.met else after
-        for before, after in zip(drafted, delivered, strict=True)
-    )
-
-
-async def _report_gate(run: Run, criteria: tuple[Criterion, ...]) -> GateResult:
-    """Gate 3 on the report."""
-    short = [criterion for criterion in criteria if not criterion.met]
-    decision: GateDecision = "retry" if short else "pass"
-    if short and all(criterion.unavailable for criterion in short):
-        decision = "not_to_be_had"
-    at = datetime.fromisoformat(await run.journal.now(f"{run.report_place}/gate"))
-    failed = tuple(criterion.name for criterion in short)
-    score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
-    return GateResult(
-        run.ledger.round.number, "draft", decision, score, None, criteria, failed, at,
-    )  # fmt: skip

@@ -16,8 +16,8 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.main_findings import MainFindings, lead_with_findings
 from research.engine.report.rendering.markdown import render_report
-from research.engine.report.report import LEFT_OUT, _as_delivered
 from research.engine.report.report_format import Layout
+from research.engine.report.report_gate import LEFT_OUT, as_delivered
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger, page, quoted
 
@@ -174,11 +174,11 @@ def test_a_cell_of_the_comparison_gives_way_to_its_column(known: Ledger) -> None
 
 def test_of_what_a_length_cuts_off_no_more_is_to_be_had() -> None:
     met, short = Criterion("share", 1, 0.9), Criterion("share", 0.4, 0.9)
-    assert _as_delivered((met, short), (short, short)) == (
+    assert as_delivered((met, short), (short, short)) == (
         replace(short, unavailable=LEFT_OUT),
         short,
     )
-    assert _as_delivered((met,), (met,)) == (met,)
+    assert as_delivered((met,), (met,)) == (met,)
 
 
 async def test_the_gate_is_that_of_the_delivered_report_and_reopens_nothing() -> None:

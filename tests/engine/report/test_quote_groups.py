@@ -1,4 +1,4 @@
-from research.engine.report.rendering.quote_groups import group_quotes
+from research.engine.report.rendering.statements import group_quotes
 
 PANS, OVEN = "**Eggs › Pans:** ", "**Eggs › Oven:** "
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from research.engine.evidence.ledger import Ledger
@@ -26,10 +26,47 @@ from research.engine.report.rendering.markdown_escape import (
     marked_words,
 )
 from research.engine.report.rendering.markers import Markers
-from research.engine.report.rendering.quote_groups import Group, group_quotes
 
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What stands behind one lead-in, which is '' for sentences that have none."""
+
+    lead_in: str
+    said: list[str]
+
+    def inline(self) -> str:
+        return self.lead_in + " ".join(self.said)
+
+    def paragraph(self) -> str:
+        """As Markdown; several quotes are a list."""
+        if not self.lead_in or len(self.said) == 1:
+            return self.inline()
+        return "\n".join([f"{self.lead_in.rstrip()}\n", *(f"- {each}" for each in self.said)])
+
+
+def group_quotes(statements: Iterable[tuple[str, str]]) -> list[Group]:
+    """Of lead-ins and what follows them. Neighbours from one section of one page share its
+    lead-in; another section of the same page is named without the page's title.
+    """
+    groups: list[Group] = []
+    before = ""
+    for lead_in, said in statements:
+        if lead_in and lead_in == before:
+            groups[-1].said.append(said)
+        else:
+            groups.append(Group(_shorten_lead(lead_in, before), [said]))
+        before = lead_in
+    return groups
+
+
+def _shorten_lead(lead_in: str, before: str) -> str:
+    title, mark, section = lead_in.partition(" › ")
+    known = before.partition(" › ")[0].removesuffix(":** ")
+    return f"**{section}" if mark and title == known else lead_in
 
 
 def _side_by_side(group: Sequence[Statement], marks: Markers, named: bool) -> str:
