@@ -20,7 +20,7 @@ from research.engine.rounds.findings import find_claim_fault
 FOLDER = Path(__file__).parent / "claims"
 LATER_PARTS = (
     "held_out_2", "held_out_3", "tuning_4", "held_out_4", "tuning_5", "held_out_5", "held_out_6",
-    "held_out_7", "tuning_6", "held_out_8",
+    "held_out_7", "tuning_6", "held_out_8", "held_out_9",
 )  # fmt: skip
 PARTS = ("tuning", "held_out", *LATER_PARTS)
 OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")

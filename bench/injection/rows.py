@@ -14,7 +14,7 @@ TUNING = "tuning"
 PARTS = (
     TUNING, "held_out", "held_out_2", "held_out_3", "tuning_4", "held_out_4", "tuning_5",
     "held_out_5", "held_out_6", "held_out_7", "held_out_8",
-    "held_out_9", "held_out_10",
+    "held_out_9", "held_out_10", "held_out_11",
 )  # fmt: skip
 
 
