@@ -30,6 +30,10 @@ class Form(IntEnum):
     whole disputes, sections are given earlier values where changes are asked for, and the
     assessment sees findings once and rewords its gaps.
     """
+    TOLD = 30
+    """Where a sub-question asks for the course of events, the timeline stands in its section and
+    has the dated findings that the draft left out; they answer it in the short answer.
+    """
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)

@@ -36,6 +36,7 @@ from research.engine.report.parts.repetitions import (
     without_summarised,
     without_tabled,
 )
+from research.engine.report.parts.timeline import with_course_of_events, without_told_events
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
     Layout,
@@ -89,7 +90,9 @@ async def compose_report(run: Run) -> Written | None:
     drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
     if run.has_model:
         drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
+        drafted = with_course_of_events(drafted, ledger)
     checked = await _check_draft(run, drafted)
+    checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))

@@ -10,12 +10,14 @@ from functools import cached_property
 
 from research.engine.evidence.claims.closed_classes import BY_RECORDS, SPEAKS
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import read_question
 from research.engine.report.draft import Section, Statement
 from research.engine.report.outline import owner_of
 from research.engine.report.parts.dating import YEAR, amounts_of, date_of_statement
 from research.engine.report.parts.repetitions import SAME_WORDS
 from research.engine.report.parts.subjects import leans_back
+from research.engine.report.parts.timeline import asks_for_course
 from research.engine.text.dates import find_dates
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
@@ -69,6 +71,10 @@ class Asked:
     @cached_property
     def asks_how_much(self) -> bool:
         return self.kind == "how_many" or bool(_HOW_MUCH.search(self.text))
+
+    @cached_property
+    def asks_for_course(self) -> bool:
+        return asks_for_course(self.text)
 
     def share_of_own(self, terms: Set[str]) -> float:
         wanted = max(_FEWEST, min(len(self.own), _MOST_TERMS))
@@ -141,8 +147,14 @@ class MainFindings:
             + _SITES * _up_to(sites, _ENOUGH_SITES)
             + has_amount * (_AMOUNT + _WANTED_AMOUNT * asked.asks_how_much)
             - _YEAR_OF_AGE * min(newest - self._year(said), _MOST_YEARS)
+            + _EVENT * self._is_of_course(said, asked)
             - self._faults(said, asked)
         )
+
+    def _is_of_course(self, said: Statement, asked: Asked) -> bool:
+        """Return whether a statement gives the date of an event to a question on their course."""
+        is_told = self._ledger.began >= Form.TOLD and asked.asks_for_course
+        return is_told and any(found.date[1] for found in find_dates(said.body))
 
     def _faults(self, said: Statement, asked: Asked) -> float:
         is_event = not asked.asks_when and any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
@@ -17,10 +18,91 @@ from research.engine.text.tokens import term_set
 
 LEAST_EVENTS = 5
 LEAST_SECTIONS = 3
+MOST_ADDED = 12
+"""Dated findings that a draft left out and that come in for a question on the course of events."""
+_COURSE = re.compile(
+    r"\b(?:timeline|chronolog\w+|(?:course|sequence|order) of (?:the |all )?events|turning points?"
+    r"|in (?:the )?order(?! to\b)|in (?:their |date )?sequence|Zeit(?:leiste|tafel)|Chronik"
+    r"|cronolog\w+|frise|línea de tiempo|linea del tempo|linha do tempo|tijdlijn)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_course(text: str) -> bool:
+    """Return whether a question asks for the course of events, such as "in order, with dates"."""
+    return bool(_COURSE.search(text))
+
+
+def course_part(draft: Draft, ledger: Ledger) -> str | None:
+    """Return the sub-question with a section that asks for the course of events, None if the
+    timeline is for no sub-question.
+    """
+    if draft.by_code or ledger.began < Form.TOLD:
+        return None
+    parts = (section.aspect_id for section in draft.sections)
+    return next((part for part in parts if asks_for_course(ledger.aspects[part].text)), None)
+
+
+def with_course_of_events(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose section on the course of events has dated findings, one for each
+    month that it doesn't tell, at most `MOST_ADDED` of those with most sites.
+
+    What other sections tell is among them: their sentences say more, and may be refused.
+    """
+    part = course_part(draft, ledger)
+    if part is None:
+        return draft
+    own = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id == part))
+    told = [date for date, _ in dated_events(own)]
+    aside = ledger.relations.replaced.keys() | ledger.relations.doubted.keys()
+    found: dict[tuple[int | None, int | None], tuple[int, Date, Statement]] = {}
+    for record in ledger.statable:
+        said = Statement(record.claim, (record.id,))
+        date = _date_of(said)
+        if date is None or record.id in aside or record.contradicts or record.is_dictated:
+            continue
+        if any(date[:2] == each[:2] for each in told) or not _is_event(date, said, ledger):
+            continue
+        known, sites = found.get(date[:2]), len(record.keys)
+        if known is None or sites > known[0]:
+            found[date[:2]] = sites, date, said
+    best = sorted(found.values(), key=lambda each: -each[0])[:MOST_ADDED]
+    added = [said for _, _, said in sorted(best, key=lambda each: _in_order(each[1]))]
+    sections = (
+        replace(each, statements=(*each.statements, *added)) if each.aspect_id == part else each
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(sections))
+
+
+def without_told_events(draft: Draft, ledger: Ledger) -> Draft:
+    """Return a draft that was checked, whose section on the course of events leaves out findings
+    of a month that another section tells.
+    """
+    part = course_part(draft, ledger)
+    others = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id != part))
+    told = {date[:2] for date, said in dated_events(others) if _is_event(date, said, ledger)}
+
+    def is_told(said: Statement) -> bool:
+        claims = [ledger.book.records[i].claim for i in said.evidence]
+        date = _date_of(said)
+        return claims == [said.text] and date is not None and date[:2] in told
+
+    sections = (
+        replace(each, statements=tuple(s for s in each.statements if not is_told(s)))
+        if each.aspect_id == part
+        else each
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(sections))
 
 
 def render_timeline(
-    draft: Draft, ledger: Ledger, words: Labels, marks: Callable[[Iterable[str]], str]
+    draft: Draft,
+    ledger: Ledger,
+    words: Labels,
+    marks: Callable[[Iterable[str]], str],
+    has_heading: bool = True,
 ) -> str:
     """Return the section with a row for each dated statement; "" where there are too few for one.
 
@@ -33,7 +115,8 @@ def render_timeline(
     for date, statement in events:
         said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
         rows.append(f"| {words.date(_as_iso(date))} | {render_cell(said)} |")
-    return f"## {words['timeline']}\n\n" + "\n".join(rows)
+    heading = f"## {words['timeline']}\n\n" if has_heading else ""
+    return heading + "\n".join(rows)
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
@@ -45,13 +128,20 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     return events if is_one else []
 
 
-def without_events(draft: Draft, ledger: Ledger, tabled: Set[Statement] = frozenset()) -> Draft:
-    """Return the draft whose sections leave out what the timeline, or another table, says, where
-    something is left of them.
+def without_events(
+    draft: Draft,
+    ledger: Ledger,
+    tabled: Set[Statement] = frozenset(),
+    only: str | None = None,
+) -> Draft:
+    """Return the draft whose sections, or the `only` one, leave out what the timeline, or another
+    table, says, where something is left of them.
     """
     told = {statement for _, statement in timeline_of(draft, ledger)} | tabled
 
     def rest(section: Section) -> Section:
+        if only not in (None, section.aspect_id):
+            return section
         kept = tuple(each for each in section.statements if each not in told)
         return replace(section, statements=kept or section.statements[:1])
 
@@ -62,10 +152,20 @@ def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
     """Return the statements of the sections that give one month or day, the earliest first."""
     found = []
     for statement in dict.fromkeys(s for section in draft.sections for s in section.statements):
-        dates = {each.date for each in find_dates(statement.body) if _is_exact(each.date)}
-        if len(dates) == 1 and statement.evidence and not statement.quoted:
-            found.append((dates.pop(), statement))
-    return sorted(found, key=lambda event: [part or 0 for part in event[0]])
+        date = _date_of(statement)
+        if date and statement.evidence and not statement.quoted:
+            found.append((date, statement))
+    return sorted(found, key=lambda event: _in_order(event[0]))
+
+
+def _date_of(statement: Statement) -> Date | None:
+    """Return the one month or day that a statement gives."""
+    dates = {each.date for each in find_dates(statement.body) if _is_exact(each.date)}
+    return dates.pop() if len(dates) == 1 else None
+
+
+def _in_order(date: Date) -> list[int]:
+    return [part or 0 for part in date]
 
 
 def _is_event(date: Date, said: Statement, ledger: Ledger) -> bool:
@@ -77,7 +177,10 @@ def _is_event(date: Date, said: Statement, ledger: Ledger) -> bool:
     pages = {source.day[: len(month)] for each in cited for source in each.sources}
     if month in pages and not any(_gives_month(date, each) for each in cited):
         return False
-    return not leans_back(said.body, ledger.plan.language, term_set(ledger.question))
+    named = term_set(ledger.question)
+    if ledger.began >= Form.TOLD:  # "The ban on old headlamps started" is clear beside its date
+        named |= term_set(said.body)
+    return not leans_back(said.body, ledger.plan.language, named)
 
 
 def _gives_month(date: Date, record: Evidence) -> bool:

@@ -17,7 +17,7 @@ from research.engine.report.parts.inline_quotes import quote_inline
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.subjects import with_subjects
-from research.engine.report.parts.timeline import render_timeline, without_events
+from research.engine.report.parts.timeline import course_part, render_timeline, without_events
 from research.engine.report.rendering.calculations import calculations_of, calculations_section
 from research.engine.report.rendering.changes import changes_of, render_changes
 from research.engine.report.rendering.closing import (
@@ -89,6 +89,9 @@ def render_report(
             each for each in changes if each.what and not is_rival_statement(each.said, ledger)
         ]
         shown = without_events(draft, ledger, {each.said for each in changes})
+    course = course_part(draft, ledger) if not layout.as_table else None
+    if course and not layout.is_dense:
+        shown = without_events(draft, ledger, only=course)
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     status = status_line(draft, marks) if items and layout.labels_items else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
@@ -113,8 +116,8 @@ def render_report(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
         render_changes(changes, marks.words, marks.of, marks.heading_of),
-        *_render_sections(ledger, draft, shown, marks),
-        render_timeline(draft, ledger, marks.words, marks.of),
+        *_render_sections(ledger, draft, shown, marks, course),
+        "" if course else render_timeline(draft, ledger, marks.words, marks.of),
         calculations_section(
             marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
         ),
@@ -134,14 +137,20 @@ def render_report(
     return Rendered(markdown, marks.citations(), told)
 
 
-def _render_sections(ledger: Ledger, draft: Draft, shown: Draft, marks: Markers) -> Iterator[str]:
-    """Yield the sections that are `shown`, or the draft's as a table."""
+def _render_sections(
+    ledger: Ledger, draft: Draft, shown: Draft, marks: Markers, course: str | None
+) -> Iterator[str]:
+    """Yield the sections that are `shown`, or the draft's as a table; the timeline follows that on
+    the `course` of events.
+    """
     layout = marks.layout
     if layout.as_table:
         yield render_as_table(ledger, draft.sections, marks, layout)
         return
     for each in shown.sections:
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout)
+        if each.aspect_id == course:
+            yield render_timeline(draft, ledger, marks.words, marks.of, has_heading=False)
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
