@@ -1,0 +1,121 @@
+"""Embeddings of texts from a server with OpenAI's `/embeddings`, as vectors of unit length.
+
+Vectors of one model say nothing beside those of another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from array import array
+from collections.abc import Sequence
+
+import openai
+from openai import AsyncOpenAI
+
+from research.fulltext.meaning import EmbeddingFailedError, Vector
+from research.limits.breaker import BreakerOpenError
+from research.limits.limiter import Limiter, MemoryStore, Store
+from research.llm import failures
+from research.llm.settings import EmbeddingSettings
+
+AT_ONCE = 32
+"""Texts in one request: servers with small batches refuse more."""
+MOST_CHARACTERS = 1200
+"""Of a text; small models take some 500 tokens and refuse longer inputs."""
+TIMEOUT_SECONDS = 20.0
+"""For all texts of a call together, waiting for a turn included."""
+TOO_LATE = "the embedding server did not answer in time"
+UNREADABLE = "the embedding server gave an answer that can't be read"
+NO_EMBEDDINGS = "the embedding server knows no such model, or offers no embeddings at this address"
+_PREFIXES = {
+    "nomic-embed": ("search_query: ", "search_document: "),
+    "e5-": ("query: ", "passage: "),
+    "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
+}
+"""What models were trained to see before a query and before a passage, by a part of their name."""
+
+
+class EmbeddingModel:
+    """An embedding model at one server, whose limits are those of all instances of a `store`."""
+
+    def __init__(self, settings: EmbeddingSettings, store: Store | None = None) -> None:
+        self.settings = settings
+        self.name = settings.model
+        self._limiter = Limiter(settings.account, settings.rule, store or MemoryStore())
+        self._client = AsyncOpenAI(
+            base_url=settings.base_url,
+            api_key=settings.api_key or "none",
+            timeout=TIMEOUT_SECONDS,
+            max_retries=0,
+        )
+        given = (each for name, each in _PREFIXES.items() if name in settings.model)
+        self._of_query, self._of_passage = next(given, ("", ""))
+
+    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """Return a vector for each query; raise `EmbeddingFailedError`."""
+        return await self._embed([self._of_query + text for text in texts])
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        """Return a vector for each passage; raise `EmbeddingFailedError`."""
+        return await self._embed([self._of_passage + text for text in texts])
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        cut = [text[:MOST_CHARACTERS] for text in texts]
+        batches = [cut[at : at + AT_ONCE] for at in range(0, len(cut), AT_ONCE)]
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                made = await asyncio.gather(*map(self._embed_batch, batches))
+        except TimeoutError:
+            raise EmbeddingFailedError(TOO_LATE) from None
+        return [vector for batch in made for vector in batch]
+
+    async def _embed_batch(self, texts: list[str]) -> list[Vector]:
+        expected = sum(map(len, texts)) // 4
+        try:
+            async with self._limiter.turn(expected) as turn:
+                try:
+                    answer = await self._client.embeddings.create(
+                        model=self.name, input=texts, encoding_format="float"
+                    )
+                except openai.APIConnectionError:
+                    await self._limiter.failed(turn)
+                    raise
+                turn.succeeded = True
+        except BreakerOpenError:
+            raise EmbeddingFailedError("the embedding server is down") from None
+        except openai.APITimeoutError:
+            raise EmbeddingFailedError(TOO_LATE) from None
+        except openai.APIConnectionError:
+            raise EmbeddingFailedError("the embedding server could not be reached") from None
+        except openai.APIStatusError as error:
+            raise EmbeddingFailedError(_refusal(error.status_code)) from None
+        except (openai.OpenAIError, ValueError, TypeError):
+            raise EmbeddingFailedError(UNREADABLE) from None
+        return _vectors([each.embedding for each in answer.data or ()], len(texts))
+
+
+def _refusal(status: int) -> str:
+    if status in (401, 403):
+        return failures.WRONG_KEY.replace("the model's", "the embedding")
+    return NO_EMBEDDINGS if status == 404 else f"the embedding server refused (HTTP {status})"
+
+
+def _vectors(numbers: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
+    lengths = {len(each) for each in numbers}
+    if len(numbers) != wanted or len(lengths) != 1 or 0 in lengths:
+        raise EmbeddingFailedError(UNREADABLE)
+    return [unit_vector(each) for each in numbers]
+
+
+def unit_vector(numbers: Sequence[float]) -> Vector:
+    """Return the vector of length 1 in the same direction; raise `EmbeddingFailedError` for one
+    that has none.
+    """
+    length = math.hypot(*numbers)
+    if not 0 < length < math.inf:
+        raise EmbeddingFailedError(UNREADABLE)
+    return array("f", (number / length for number in numbers))
