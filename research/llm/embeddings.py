@@ -6,9 +6,11 @@ Vectors of one model say nothing beside those of another.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import openai
 from openai import AsyncOpenAI
@@ -78,13 +80,14 @@ class EmbeddingModel:
         try:
             async with self._limiter.turn(expected) as turn:
                 try:
-                    answer = await self._client.embeddings.create(
+                    raw = await self._client.embeddings.with_raw_response.create(
                         model=self.name, input=texts, encoding_format="float"
                     )
                 except openai.APIConnectionError:
                     await self._limiter.failed(turn)
                     raise
                 turn.succeeded = True
+            return _vectors(json.loads(raw.text), len(texts))
         except BreakerOpenError:
             raise EmbeddingFailedError("the embedding server is down") from None
         except openai.APITimeoutError:
@@ -93,9 +96,8 @@ class EmbeddingModel:
             raise EmbeddingFailedError("the embedding server could not be reached") from None
         except openai.APIStatusError as error:
             raise EmbeddingFailedError(_refusal(error.status_code)) from None
-        except (openai.OpenAIError, ValueError, TypeError):
+        except (openai.OpenAIError, KeyError, TypeError, ValueError, OverflowError):
             raise EmbeddingFailedError(UNREADABLE) from None
-        return _vectors([each.embedding for each in answer.data or ()], len(texts))
 
 
 def _refusal(status: int) -> str:
@@ -104,18 +106,18 @@ def _refusal(status: int) -> str:
     return NO_EMBEDDINGS if status == 404 else f"the embedding server refused (HTTP {status})"
 
 
-def _vectors(numbers: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
-    lengths = {len(each) for each in numbers}
-    if len(numbers) != wanted or len(lengths) != 1 or 0 in lengths:
-        raise EmbeddingFailedError(UNREADABLE)
-    return [unit_vector(each) for each in numbers]
+def _vectors(answer: Any, wanted: int) -> list[Vector]:
+    """Return the vectors of an answer in the order of the texts; raise what reading it raises."""
+    rows = sorted(answer["data"], key=lambda row: row["index"])
+    vectors = [unit_vector(row["embedding"]) for row in rows]
+    if len(vectors) != wanted or len(set(map(len, vectors))) != 1:
+        raise ValueError("vectors are missing or differ in length")
+    return vectors
 
 
 def unit_vector(numbers: Sequence[float]) -> Vector:
-    """Return the vector of length 1 in the same direction; raise `EmbeddingFailedError` for one
-    that has none.
-    """
+    """Return the vector of length 1 in the same direction; raise `ValueError` if there is none."""
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise EmbeddingFailedError(UNREADABLE)
+        raise ValueError("the vector has no direction")
     return array("f", (number / length for number in numbers))
