@@ -39,6 +39,7 @@ _BATCH = 48
 # For one file: a PDF of two thousand pages takes its time.
 _READ_SECONDS = 180.0
 _QUERY_THREADS = 4
+_EMBEDDED_AT_ONCE = 16
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -196,15 +197,20 @@ class DocumentIndex:
         return changed
 
     async def _rank_by_meaning(self, found: Found, embedder: Embedder) -> Found:
-        """Rank documents by the vectors of their passages; make those that are missing."""
+        """Rank documents by the vectors of their passages.
+
+        Missing ones are made and kept batch by batch, so that a slow model gets further each time.
+        """
         passages = meaning.compared_passages(found)
         if not passages:
             return found
         vectors, texts = await self._read(meaning.stored_vectors, embedder.name, passages)
         queries = await embedder.embed_queries(meaning.asked_texts(found))
-        if texts:
-            made = await embedder.embed_passages(list(texts.values()))
-            new = dict(zip(texts, made, strict=True))
+        missing = list(texts)
+        for at in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            batch = missing[at : at + _EMBEDDED_AT_ONCE]
+            made = await embedder.embed_passages([texts[passage] for passage in batch])
+            new = dict(zip(batch, made, strict=True))
             await self._write(meaning.store_vectors, embedder.name, new)
             vectors |= new
         return meaning.rank_by_meaning(found, queries, vectors)

@@ -28,6 +28,9 @@ gains, as a share of the best score.
 """
 
 
+TOO_LATE = "the embedding server did not answer in time"
+
+
 class EmbeddingFailedError(PlumblineError):
     """No embeddings were made; the message is a clause for users."""
 

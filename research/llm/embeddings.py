@@ -5,7 +5,6 @@ Vectors of one model say nothing beside those of another.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from array import array
@@ -15,19 +14,15 @@ from typing import Any
 import openai
 from openai import AsyncOpenAI
 
-from research.fulltext.meaning import EmbeddingFailedError, Vector
+from research.fulltext.meaning import TOO_LATE, EmbeddingFailedError, Vector
 from research.limits.breaker import BreakerOpenError
 from research.limits.limiter import Limiter, MemoryStore, Store
 from research.llm import failures
 from research.llm.settings import EmbeddingSettings
 
-AT_ONCE = 32
-"""Texts in one request: servers with small batches refuse more."""
 MOST_CHARACTERS = 1200
 """Of a text; small models take some 500 tokens and refuse longer inputs."""
 TIMEOUT_SECONDS = 20.0
-"""For all texts of a call together, waiting for a turn included."""
-TOO_LATE = "the embedding server did not answer in time"
 UNREADABLE = "the embedding server gave an answer that can't be read"
 NO_EMBEDDINGS = "the embedding server knows no such model, or offers no embeddings at this address"
 _PREFIXES = {
@@ -67,27 +62,18 @@ class EmbeddingModel:
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         cut = [text[:MOST_CHARACTERS] for text in texts]
-        batches = [cut[at : at + AT_ONCE] for at in range(0, len(cut), AT_ONCE)]
-        try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                made = await asyncio.gather(*map(self._embed_batch, batches))
-        except TimeoutError:
-            raise EmbeddingFailedError(TOO_LATE) from None
-        return [vector for batch in made for vector in batch]
-
-    async def _embed_batch(self, texts: list[str]) -> list[Vector]:
-        expected = sum(map(len, texts)) // 4
+        expected = sum(map(len, cut)) // 4
         try:
             async with self._limiter.turn(expected) as turn:
                 try:
                     raw = await self._client.embeddings.with_raw_response.create(
-                        model=self.name, input=texts, encoding_format="float"
+                        model=self.name, input=cut, encoding_format="float"
                     )
                 except openai.APIConnectionError:
                     await self._limiter.failed(turn)
                     raise
                 turn.succeeded = True
-            return _vectors(json.loads(raw.text), len(texts))
+            return _vectors(json.loads(raw.text), len(cut))
         except BreakerOpenError:
             raise EmbeddingFailedError("the embedding server is down") from None
         except openai.APITimeoutError:

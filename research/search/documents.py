@@ -23,9 +23,11 @@ from research.engine.ports import (
 )
 from research.fulltext.index import DocumentIndex, Workers
 from research.fulltext.index_queries import IndexedDocument, IndexHit
-from research.fulltext.meaning import Embedder, EmbeddingFailedError
+from research.fulltext.meaning import TOO_LATE, Embedder, EmbeddingFailedError
 
 BY_WORDS = "Documents were ranked by their words alone: {reason}."
+MEANING_SECONDS = 20.0
+"""After which documents are ranked by words alone."""
 LIBRARY = Path(__file__).parent.parent / "samples" / "library"
 
 
@@ -53,9 +55,10 @@ class DocumentSearch:
         notes: tuple[str, ...] = ()
         try:
             try:
-                found = await self._index.search(*asked, self._embedder)
-            except EmbeddingFailedError as error:
-                notes = (BY_WORDS.format(reason=error),)
+                async with asyncio.timeout(MEANING_SECONDS if self._embedder else None):
+                    found = await self._index.search(*asked, self._embedder)
+            except (EmbeddingFailedError, TimeoutError) as error:
+                notes = (BY_WORDS.format(reason=str(error) or TOO_LATE),)
                 found = await self._index.search(*asked)
         except DocumentError as error:
             raise SearchFailedError(error.reason) from error

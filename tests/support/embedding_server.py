@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,13 +19,18 @@ SUBJECTS = (
 
 
 class EmbeddingServer(LoopbackServer):
-    """Answers `/v1/embeddings`; `asked` are the texts of each request, `refusal` another answer."""
+    """Answers `/v1/embeddings`; `asked` are the texts of each request, `refusal` another answer.
+
+    Requests after `hold_after` wait for `release`.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[list[str]] = []
         self.models: list[str] = []
         self.refusal: Reply | None = None
+        self.hold_after: int | None = None
+        self.release = threading.Event()
 
     def reply(self, path: str, body: bytes) -> Reply:
         if path_of(path) != "/v1/embeddings":
@@ -33,6 +39,8 @@ class EmbeddingServer(LoopbackServer):
         with self.lock:
             self.asked.append(request["input"])
             self.models.append(request["model"])
+        if self.hold_after is not None and len(self.asked) > self.hold_after:
+            self.release.wait(20)
         if self.refusal:
             return self.refusal
         data = [

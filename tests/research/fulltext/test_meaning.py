@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from research.engine.ports import SearchRequest
+from research.fulltext import index as index_module
 from research.fulltext.index import DocumentIndex
-from research.fulltext.meaning import EmbeddingFailedError, by_meaning
+from research.fulltext.meaning import by_meaning
 from research.fulltext.ranking import Ranked
 from research.llm import embeddings
 from research.llm.embeddings import EmbeddingModel, unit_vector
 from research.llm.settings import EmbeddingSettings
+from research.search import documents as documents_module
 from research.search.documents import DocumentSearch
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.retrieval.folders import InProcess, write
@@ -144,22 +146,31 @@ async def test_a_server_that_is_gone_is_a_note_as_well(index: DocumentIndex) -> 
     await gone.aclose()
 
 
-async def test_a_late_server_is_not_waited_for(
-    embedder: EmbeddingModel, monkeypatch: pytest.MonkeyPatch
+async def test_what_a_late_server_did_is_kept(
+    index: DocumentIndex,
+    embedder: EmbeddingModel,
+    embedding_server: EmbeddingServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(embeddings, "TIMEOUT_SECONDS", 0.0)
-    with pytest.raises(EmbeddingFailedError, match="in time"):
-        await embedder.embed_queries(["mend"])
+    monkeypatch.setattr(index_module, "_EMBEDDED_AT_ONCE", 1)
+    embedding_server.hold_after = 2
+    monkeypatch.setattr(documents_module, "MEANING_SECONDS", 1.0)
+    search = DocumentSearch(index, ["notes"], embedder=embedder)
+    answer = await search.search(SearchRequest(QUESTION, limit=2))
+    assert "did not answer in time" in answer.notes[0] and len(answer.hits) == FOUND
+    embedding_server.release.set()
+    monkeypatch.setattr(documents_module, "MEANING_SECONDS", 20.0)
+    assert (await search.search(SearchRequest(QUESTION))).notes == ()
+    passages = [text for text in embedding_server.texts if text != QUESTION]
+    assert len(passages) == FOUND + 1, "the first one was kept, the late one asked for again"
 
 
-async def test_texts_are_sent_in_small_batches_and_cut(
+async def test_long_texts_are_cut(
     embedder: EmbeddingModel, embedding_server: EmbeddingServer
 ) -> None:
-    vectors = await embedder.embed_passages([*["mend"] * 40, "boat " * 1000])
-    assert sorted(map(len, embedding_server.asked)) == [9, 32]
+    [vector] = await embedder.embed_passages(["boat " * 1000])
     assert max(map(len, embedding_server.texts)) == embeddings.MOST_CHARACTERS
-    assert vectors[0] == vectors[39] != vectors[40]
-    assert all(math.isclose(math.hypot(*vector), 1, rel_tol=1e-6) for vector in vectors)
+    assert math.isclose(math.hypot(*vector), 1, rel_tol=1e-6)
 
 
 async def test_models_get_the_prefixes_that_they_were_trained_with(
