@@ -10,19 +10,24 @@ import math
 from array import array
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 from openai import AsyncOpenAI
 
 from research.fulltext.meaning import TOO_LATE, EmbeddingFailedError, Vector
 from research.limits.breaker import BreakerOpenError
-from research.limits.limiter import Limiter, MemoryStore, Store
-from research.llm import failures
+from research.limits.limiter import Limiter, MemoryStore, Store, Turn
+from research.llm.prices import OPENAI
 from research.llm.settings import EmbeddingSettings
+from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, measure_call
 
 MOST_CHARACTERS = 1200
 """Of a text; small models take some 500 tokens and refuse longer inputs."""
 TIMEOUT_SECONDS = 20.0
+DOWN = "the embedding server is down"
+UNREACHABLE = "the embedding server could not be reached"
+WRONG_KEY = "the embedding server refused the key"
 UNREADABLE = "the embedding server gave an answer that can't be read"
 NO_EMBEDDINGS = "the embedding server knows no such model, or offers no embeddings at this address"
 _PREFIXES = {
@@ -61,34 +66,47 @@ class EmbeddingModel:
         await self._client.close()
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        server = urlsplit(self.settings.base_url or OPENAI).netloc
         cut = [text[:MOST_CHARACTERS] for text in texts]
-        expected = sum(map(len, cut)) // 4
+        with measure_call(MODEL_CALLS, MODEL_SECONDS, EmbeddingFailedError, server, self.name):
+            return await self._ask(cut)
+
+    async def _ask(self, texts: list[str]) -> list[Vector]:
+        expected = sum(map(len, texts)) // 4
         try:
             async with self._limiter.turn(expected) as turn:
-                try:
-                    raw = await self._client.embeddings.with_raw_response.create(
-                        model=self.name, input=cut, encoding_format="float"
-                    )
-                except openai.APIConnectionError:
-                    await self._limiter.failed(turn)
-                    raise
-                turn.succeeded = True
-            return _vectors(json.loads(raw.text), len(cut))
+                answer = await self._send(turn, texts)
+            return _vectors(answer, len(texts))
         except BreakerOpenError:
-            raise EmbeddingFailedError("the embedding server is down") from None
+            raise EmbeddingFailedError(DOWN) from None
         except openai.APITimeoutError:
             raise EmbeddingFailedError(TOO_LATE) from None
         except openai.APIConnectionError:
-            raise EmbeddingFailedError("the embedding server could not be reached") from None
+            raise EmbeddingFailedError(UNREACHABLE) from None
         except openai.APIStatusError as error:
             raise EmbeddingFailedError(_refusal(error.status_code)) from None
-        except (openai.OpenAIError, KeyError, TypeError, ValueError, OverflowError):
+        except (openai.OpenAIError, LookupError, TypeError, ValueError):
             raise EmbeddingFailedError(UNREADABLE) from None
+
+    async def _send(self, turn: Turn, texts: list[str]) -> Any:
+        """Return the answer as JSON, and tell the breaker whether the server is up."""
+        try:
+            answer = await self._client.embeddings.with_raw_response.create(
+                model=self.name, input=texts, encoding_format="float"
+            )
+        except (openai.APIConnectionError, openai.InternalServerError):
+            await self._limiter.failed(turn)
+            raise
+        except openai.APIStatusError:
+            turn.succeeded = True
+            raise
+        turn.succeeded = True
+        return json.loads(answer.text)
 
 
 def _refusal(status: int) -> str:
     if status in (401, 403):
-        return failures.WRONG_KEY.replace("the model's", "the embedding")
+        return WRONG_KEY
     return NO_EMBEDDINGS if status == 404 else f"the embedding server refused (HTTP {status})"
 
 
