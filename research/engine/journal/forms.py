@@ -34,6 +34,10 @@ class Form(IntEnum):
     """Where a sub-question asks for the course of events, the timeline stands in its section and
     has the dated findings that the draft left out; they answer it in the short answer.
     """
+    NAMED = 31
+    """The plan names the report and each sub-question in few words. Where changes are asked for,
+    reports that are drafted at once are given earlier values, too.
+    """
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)
