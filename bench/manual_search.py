@@ -1,11 +1,13 @@
 """Whether document search finds the right pages of manuals, beside plain BM25, by kind.
 
     .venv/bin/python -m bench.manual_search [--part held_out] [--database postgresql]
+    .venv/bin/python -m bench.manual_search --embeddings all-minilm http://127.0.0.1:11434/v1
 
 The parts are those of `bench/manuals.py` without its older manuals, and `older`:
 the questions for tuning over the PostgreSQL and Python manuals. All manuals of a part are in one
 index, and each question is asked of all of them. A manual that is not installed is named and
-its questions are left out.
+its questions are left out. With `--embeddings` pages are ranked by that model, too, which a
+server at the address has.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from bench.plain_bm25 import PlainPages
 from research.documents.folder import FileAddressing, part_url, whole_url
 from research.extract.pool import TextPool
 from research.fulltext.index import DocumentIndex
+from research.fulltext.meaning import Embedder
+from research.llm.embeddings import EmbeddingModel
+from research.llm.settings import EmbeddingSettings
 
 ASKED_PARTS = (*PARTS, "older")
 LIMIT = 5
@@ -131,7 +136,9 @@ def questions_of(part: str) -> Iterator[dict[str, Any]]:
             yield row | {"pages": pages}
 
 
-async def measure(part: str, database: Database = "sqlite") -> Measured:
+async def measure(
+    part: str, database: Database = "sqlite", embedder: Embedder | None = None
+) -> Measured:
     manuals = manuals_of(part)
     installed = {manual.name: manual for manual in manuals if manual.files}
     missing = tuple(manual.package for manual in manuals if manual.name not in installed)
@@ -140,7 +147,7 @@ async def measure(part: str, database: Database = "sqlite") -> Measured:
         return Measured((), missing)
     with tempfile.TemporaryDirectory() as state, empty_index(database) as index:
         names = await _indexed(index, installed.values(), Path(state))
-        return Measured(by_kind(await _ask(index, names, asked)), missing)
+        return Measured(by_kind(await _ask(index, names, asked, embedder)), missing)
 
 
 def by_kind(placed: Sequence[Placed]) -> tuple[KindResult, ...]:
@@ -180,6 +187,7 @@ async def _ask(
     index: DocumentIndex,
     manuals: Mapping[str, tuple[str, list[str]]],
     asked: Sequence[dict[str, Any]],
+    embedder: Embedder | None,
 ) -> list[Placed]:
     collections = [collection for collection, _ in manuals.values()]
     plainly = PlainPages([page async for page in _texts(index, manuals)])
@@ -187,7 +195,7 @@ async def _ask(
     for question in asked:
         collection, _ = manuals[question["set"]]
         right = [FileAddressing().address(collection, page).url for page in question["pages"]]
-        hits = await index.search(question["question"], collections, SEARCHED)
+        hits = await index.search(question["question"], collections, SEARCHED, embedder)
         plain = plainly.search(question["question"], SEARCHED)
         places = _places(right, _whole_pages(hit.url for hit in hits))
         placed.append(Placed(question["kind"], places, _places(right, _whole_pages(plain))))
@@ -233,8 +241,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--part", choices=ASKED_PARTS, default="tuning")
     parser.add_argument("--database", choices=get_args(Database), default="sqlite")
+    parser.add_argument("--embeddings", nargs=2, metavar=("MODEL", "ADDRESS"))
     options = parser.parse_args()
-    measured = asyncio.run(measure(options.part, options.database))
+    embedder = options.embeddings and EmbeddingModel(EmbeddingSettings(*options.embeddings))
+    measured = asyncio.run(measure(options.part, options.database, embedder))
     for package in measured.missing:
         print(f"not installed, and left out: {package}")
     for kind in measured.kinds:

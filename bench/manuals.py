@@ -25,13 +25,13 @@ QUESTIONS = Path(__file__).parent / "questions"
 SPENT = (
     "tuning", "tuning_4", "held_out", "held_out_2", "held_out_3", "held_out_4", "held_out_5",
 )  # fmt: skip
-PARTS = (*SPENT, "held_out_6")
-"""A part for published figures is in these alone."""
+PARTS = (*SPENT, "held_out_6", "held_out_7")
+"""Parts for published figures are in these alone."""
 NEWER = tuple(
     path.parent
     for name in (
         *("manuals_held", "manuals_new", "manuals_third", "manuals_fourth", "manuals_fifth"),
-        "manuals_sixth",
+        *("manuals_sixth", "manuals_seventh"),
     )
     if (path := QUESTIONS / name / "manuals.jsonl").exists()
 )

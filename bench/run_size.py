@@ -1,10 +1,11 @@
 """Bytes, statements and CPU seconds of a run on each database.
 
-    python -m bench.run_size --runs 20 [--on sqlite]
+    python -m bench.run_size --runs 20 [--on sqlite] [--stages]
 
 The product's worker researches questions of the simulated world with the scripted model, in a
 process of its own. Measured are the growth of each table with its indexes, the statements sent to
-the database, the CPU time, and what journal and page texts would take without compression.
+the database, the CPU time, and what journal and page texts would take without compression. With
+`--stages` the CPU time is divided by stages (`cpu_stages.py`), which takes some more.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from bench.completing import DATABASES, ROOT, empty_database
+from bench.cpu_stages import StageClock
 from bench.world.running import RunningWorld, running_world
 
 LARGEST = 8
 
 
-def measure(running: RunningWorld, database: str, runs: int) -> dict[str, Any]:
+def measure(running: RunningWorld, database: str, runs: int, stages: bool) -> dict[str, Any]:
     """Return the figures of one run: the mean over `runs` on an empty database."""
     questions = [question.text for question in running.world.questions if question.needed]
     asked = [questions[number % len(questions)] for number in range(runs)]
@@ -39,7 +42,7 @@ def measure(running: RunningWorld, database: str, runs: int) -> dict[str, Any]:
             "NETWORK_PROBE": "none",
         }  # fmt: skip
         done = subprocess.run(
-            [sys.executable, "-m", "bench.run_size", "--inside"],
+            [sys.executable, "-m", "bench.run_size", "--inside", *["--stages"] * stages],
             cwd=ROOT, env=environment, input=json.dumps(asked), text=True,
             stdout=subprocess.PIPE, check=True,
         )  # fmt: skip
@@ -57,7 +60,7 @@ def _each(found: dict[str, Any], runs: int) -> dict[str, Any]:
 # --- in the process that does the work --------------------------------------------------------
 
 
-def work_and_measure(questions: Sequence[str]) -> dict[str, Any]:
+def work_and_measure(questions: Sequence[str], stages: bool = False) -> dict[str, Any]:
     """Research the questions on the database of the environment; return sums over all of them."""
     from django.db.backends.signals import connection_created
 
@@ -76,14 +79,16 @@ def work_and_measure(questions: Sequence[str]) -> dict[str, Any]:
     working_off.ask(questions)
     before = table_bytes()
     connection_created.connect(watch, weak=False)
-    began = time.process_time()
-    asyncio.run(working_off.work(4, working_off.Timing(poll_seconds=0.05)))
+    began, clock = time.process_time(), StageClock()
+    with clock if stages else nullcontext():
+        asyncio.run(working_off.work(4, working_off.Timing(poll_seconds=0.05)))
     cpu = time.process_time() - began
     used = statements.copy()
     grown = {name: size - before.get(name, 0) for name, size in table_bytes().items()}
     largest = sorted(grown.items(), key=lambda item: -item[1])[:LARGEST]
     return {
         "cpu_seconds": cpu,
+        "cpu_by_stage": dict(sorted(clock.stages.items(), key=lambda item: -item[1])),
         "bytes": sum(grown.values()),
         "tables": dict(largest),
         "statements": used.total(),
@@ -139,14 +144,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20, help="on each database")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--on", choices=DATABASES, action="append", help="both where not named")
+    parser.add_argument("--stages", action="store_true", help="divide the CPU time by stages")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        print(json.dumps(work_and_measure(json.load(sys.stdin))))
+        print(json.dumps(work_and_measure(json.load(sys.stdin), options.stages)))
         return
     with running_world(options.seed) as running:
         for database in options.on or DATABASES:
-            print(json.dumps(measure(running, database, options.runs), indent=1), flush=True)
+            found = measure(running, database, options.runs, options.stages)
+            print(json.dumps(found, indent=1), flush=True)
 
 
 if __name__ == "__main__":

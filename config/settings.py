@@ -242,6 +242,21 @@ EVAL_MODEL = environment.read_model_name(
     "EVAL_MODEL",
     help="Model that grades finished reports; the evaluator if not set.",
 )
+EMBEDDING_MODEL = environment.read_model_name(
+    "EMBEDDING_MODEL",
+    help="Embedding model that ranks documents by meaning, too; without one, by words alone.",
+    label="Embedding model",
+    hint="Finds documents that say it in other words. Empty: they are found by words alone.",
+)
+EMBEDDING_BASE_URL = environment.read_url(
+    "EMBEDDING_BASE_URL",
+    ("http", "https"),
+    help="Its server, if that is not the model's; it must speak OpenAI's embeddings.",
+)
+EMBEDDING_API_KEY = environment.read_key(
+    "EMBEDDING_API_KEY",
+    help="API key of EMBEDDING_BASE_URL, if it needs one.",
+)
 MODEL_CONTEXT_TOKENS = (
     environment.read_count(
         "MODEL_CONTEXT_TOKENS",

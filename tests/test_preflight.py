@@ -16,6 +16,7 @@ from research.llm.local import LOOK_SECONDS, find_local
 from research.runtime.installation import Installation as Installed
 from research.runtime.installation import Value, setting_names
 from research.runtime.preflight import check_model
+from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.installation import ROOT, Installation
 from tests.support.model_server import (
     MODERN,
@@ -32,6 +33,7 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.subprocess
 
+__all__ = ["embedding_server"]
 pytest_plugins = ["tests.support.fixtures"]
 
 
@@ -71,6 +73,25 @@ def test_a_model_is_qualified_as_verifier_on_demand_and_stays_so(
     _, checks, _ = preflight(installation)
     assert checks["Verifier"]["state"] == "good"
     assert world.model.tasks.count("verify") == before + 8, "it is stored"
+
+
+@pytest.mark.parametrize(
+    ("page", "state", "says"),
+    [("/v1", "good", "words answers with 5 numbers."), ("/v2", "bad", "knows no such model")],
+)
+def test_an_embedding_model_is_tried(
+    world: World,
+    installation: Installation,
+    embedding_server: EmbeddingServer,
+    page: str,
+    state: str,
+    says: str,
+) -> None:
+    server = {"EMBEDDING_MODEL": "words", "EMBEDDING_BASE_URL": embedding_server.url(page)}
+    installation.settings = {**installation.settings, **server}
+    _, checks, _ = preflight(installation)
+    assert checks["Embeddings"]["state"] == state
+    assert says in checks["Embeddings"]["found"]
 
 
 @pytest.mark.parametrize(

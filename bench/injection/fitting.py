@@ -50,12 +50,8 @@ from bench.page import table
 from bench.world.generate import build_world
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.untrusted.dictation import find_dictation
-from research.engine.untrusted.order_model import (
-    BUCKETS,
-    EMBEDDED_MODEL,
-    EMBEDDED_SCORE,
-    surrounded_features,
-)
+from research.engine.untrusted.order_features import BUCKETS
+from research.engine.untrusted.order_model import EMBEDDED_MODEL, EMBEDDED_SCORE, page_features
 from research.engine.untrusted.prompt_injection import find_orders
 from research.extract.extract import extract_text
 
@@ -237,7 +233,7 @@ def _on_page(
 ) -> Iterator[tuple[Example, Sentence]]:
     found = split_sentences(text)
     ruled = find_orders(found, asked) | find_dictation(found)
-    for sentence, features in surrounded_features(found, asked):
+    for sentence, features in page_features(found, asked):
         packed_features = tuple((array("H", buckets), size) for buckets, size in features)
         is_ruled = sentence.number in ruled
         example = Example(author, part, is_order, 1.0, packed_features, is_ruled, sentence.text)

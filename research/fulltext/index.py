@@ -26,10 +26,11 @@ from research.documents.folder import (
 )
 from research.documents.parse_document import Reading, ReadingTask
 from research.extract.pool import PoolError, WorkerLostError
-from research.fulltext import index_collections, index_queries, index_rows
-from research.fulltext.index_queries import IndexedDocument, IndexHit
+from research.fulltext import index_queries, index_rows, meaning
+from research.fulltext.index_queries import Found, IndexedDocument, IndexHit
 from research.fulltext.index_sqlite import SqliteStore
 from research.fulltext.index_store import Connection, IndexStore
+from research.fulltext.meaning import Embedder
 from research.fulltext.ranking import Weights
 
 Progress = Callable[[int, int], None]
@@ -38,6 +39,7 @@ _BATCH = 48
 # For one file: a PDF of two thousand pages takes its time.
 _READ_SECONDS = 180.0
 _QUERY_THREADS = 4
+_EMBEDDED_AT_ONCE = 16
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -107,12 +109,25 @@ class DocumentIndex:
             except self._store.errors as error:
                 raise DocumentError("The index of the documents cannot be written.") from error
 
-    async def search(self, query: str, collections: Sequence[str], limit: int) -> list[IndexHit]:
-        """Return the best documents of the named collections, best first; ties by address."""
-        return await self._read(
-            index_queries.search_documents,
-            *(self._store.full_text, query, collections, limit, self._weights),
-        )
+    async def search(
+        self,
+        query: str,
+        collections: Sequence[str],
+        limit: int,
+        embedder: Embedder | None = None,
+    ) -> list[IndexHit]:
+        """Return the best documents of the named collections, best first; ties by address.
+
+        They are ranked by their words, and with an `embedder` by their meaning, too; its errors are
+        passed on.
+        """
+        asked = (self._store.full_text, query, collections, limit, self._weights)
+        if embedder is None:
+            return await self._read(index_queries.search_documents, *asked)
+        found = await self._read(index_queries.find_documents, *asked)
+        if found.whole:
+            found = await self._rank_by_meaning(found, embedder)
+        return await self._read(index_queries.hits_of, found, limit)
 
     async def document(self, url: str, collections: Sequence[str]) -> IndexedDocument | None:
         """Return the stored text at an address of the named collections."""
@@ -139,7 +154,7 @@ class DocumentIndex:
         listing = await loop.run_in_executor(self._writer, scan_folder, folder)
         root = folder.expanduser().resolve()
         collection = await self._write(
-            index_collections.open_collection, str(root), addressing, addressing.name(root)
+            index_rows.open_collection, str(root), addressing, addressing.name(root)
         )
         plan = await self._write(
             index_rows.plan_refresh, self._store.full_text, collection, listing.files
@@ -153,16 +168,16 @@ class DocumentIndex:
             await self._write(self._store.full_text.settle)
         return IndexReport(
             collection=collection.name,
-            documents=await self._read(index_collections.count_documents, collection),
+            documents=await self._read(index_rows.count_documents, collection),
             changed=changed,
             removed=plan.removed,
-            broken=(*listing.broken, *await self._read(index_collections.broken_files, collection)),
+            broken=(*listing.broken, *await self._read(index_rows.broken_files, collection)),
             others=listing.others,
         )
 
     async def _read_changed(
         self,
-        collection: index_collections.CollectionRow,
+        collection: index_rows.CollectionRow,
         tasks: Sequence[ReadingTask],
         files: Sequence[FoundFile],
         workers: Workers,
@@ -180,6 +195,25 @@ class DocumentIndex:
             done += len(readings)
             progress(done, len(files))
         return changed
+
+    async def _rank_by_meaning(self, found: Found, embedder: Embedder) -> Found:
+        """Rank documents by the vectors of their passages.
+
+        Missing ones are made and kept batch by batch, so that a slow model gets further each time.
+        """
+        passages = meaning.compared_passages(found)
+        if not passages:
+            return found
+        vectors, texts = await self._read(meaning.stored_vectors, embedder.name, passages)
+        queries = await embedder.embed_queries(meaning.asked_texts(found))
+        missing = list(texts)
+        for at in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            batch = missing[at : at + _EMBEDDED_AT_ONCE]
+            made = await embedder.embed_passages([texts[passage] for passage in batch])
+            new = dict(zip(batch, made, strict=True))
+            await self._write(meaning.store_vectors, embedder.name, new)
+            vectors |= new
+        return meaning.rank_by_meaning(found, queries, vectors)
 
     async def _read(
         self,

@@ -20,7 +20,7 @@ from research.documents.parse_document import read_lexed_document
 from research.fulltext.tsvectors import TsVectors
 
 # Raised whenever tables, tokens or fields change: an older index is then built anew.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 SCHEMA = "plumbline_documents"
 # Any number that no one else uses for a lock in this database.
 _WRITER_LOCK = 0x706C756D_64
@@ -98,6 +98,11 @@ CREATE TABLE passages (
     starts integer NOT NULL,
     ends integer NOT NULL,{_TERMS};
 CREATE INDEX ON passages (document_id);
+CREATE TABLE vectors (
+    passage_id bigint PRIMARY KEY REFERENCES passages ON DELETE CASCADE,
+    model text NOT NULL,
+    numbers bytea NOT NULL
+);
 CREATE TABLE entries (
     key text COLLATE "C" NOT NULL,
     document_id bigint NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -116,7 +121,7 @@ CREATE INDEX ON pages USING gin (vector);
 CREATE INDEX ON passages USING gin (vector);
 CREATE TABLE version AS SELECT {SCHEMA_VERSION} AS version;
 """
-_TABLES = "titles, leads, pages, passages, entries, documents, texts, collections, version"
+_TABLES = "titles, leads, pages, vectors, passages, entries, documents, texts, collections, version"
 
 # The planner takes a look into every vector for cheap, which it is not, and a row by its key for
 # dear, and would compile a statement for longer than it runs. Set anew in each transaction, which

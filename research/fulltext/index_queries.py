@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -72,6 +73,57 @@ class IndexedDocument:
     indexed_at: datetime
 
 
+@dataclass(frozen=True)
+class Found:
+    """Documents for a query and for each of its clauses, by their words, each list best first.
+
+    `sides` are the best documents for names that are asked about together, where there are no
+    clauses.
+    """
+
+    query: str
+    whole: Sequence[Ranked]
+    clauses: Sequence[tuple[str, Sequence[Ranked]]] = ()
+    sides: Sequence[Ranked] = ()
+
+
+def find_documents(
+    connection: Connection,
+    full_text: FullText,
+    query: str,
+    collections: Sequence[str],
+    limit: int,
+    weights: Weights,
+) -> Found:
+    """Return at least `limit` documents of the named collections, as far as there are; ties by
+    address.
+    """
+    if not collections:
+        return Found(query, ())
+
+    def ranked(words: str, most: int) -> list[Ranked]:
+        return _ranked(connection, full_text, words, collections, most, weights)
+
+    clauses = split_clauses(query)
+    best = ranked(query, max(limit, CLAUSE_DOCUMENTS))
+    if clauses and best:
+        of_clauses = [(clause, ranked(clause, CLAUSE_DOCUMENTS)) for clause in clauses]
+        return Found(query, best, of_clauses)
+    sides = [found for side in named_sides(query) for found in ranked(side, 1)]
+    return Found(query, best, sides=sides)
+
+
+def hits_of(connection: Connection, found: Found, limit: int) -> list[IndexHit]:
+    """Return the best of the documents that are still there, best first, with their snippets."""
+    if found.clauses:
+        best = with_clauses(found.whole, [documents for _, documents in found.clauses])
+    else:
+        best = with_sides(found.whole, found.sides)
+    terms = query_terms(found.query)
+    hits = (_hit(connection, each, terms) for each in best)
+    return list(islice((hit for hit in hits if hit), limit))
+
+
 def search_documents(
     connection: Connection,
     full_text: FullText,
@@ -80,22 +132,9 @@ def search_documents(
     limit: int,
     weights: Weights,
 ) -> list[IndexHit]:
-    """Return the best documents of the named collections, best first; ties by address."""
-    if not collections:
-        return []
-
-    def ranked(words: str, most: int) -> list[Ranked]:
-        return _ranked(connection, full_text, words, collections, most, weights)
-
-    clauses = split_clauses(query)
-    best = ranked(query, max(limit, CLAUSE_DOCUMENTS) if clauses else limit)
-    if clauses and best:
-        of_clauses = [ranked(clause, CLAUSE_DOCUMENTS) for clause in clauses]
-        best = with_clauses(best, of_clauses)
-    else:
-        best = with_sides(best, [found for side in named_sides(query) for found in ranked(side, 1)])
-    terms = query_terms(query)
-    return [_hit(connection, found, terms) for found in best[:limit]]
+    """Return the best documents of the named collections by their words, best first."""
+    found = find_documents(connection, full_text, query, collections, limit, weights)
+    return hits_of(connection, found, limit)
 
 
 def _ranked(
@@ -175,12 +214,14 @@ def collection_names(connection: Connection) -> list[str]:
     return [row["name"] for row in connection.execute("SELECT name FROM collections ORDER BY name")]
 
 
-def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
+def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit | None:
     row = connection.execute(
         "SELECT d.url, d.path, t.title, t.text, t.published FROM documents d"
         " JOIN texts t ON t.id = d.text_id WHERE d.id = ?",
         (found.document_id,),
     ).fetchone()
+    if row is None:
+        return None
     return IndexHit(
         url=row["url"],
         title=_title(row),
@@ -191,12 +232,10 @@ def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
 
 
 def _passage_text(connection: Connection, found: Ranked, text: str) -> str:
-    if not found.passages:
-        return text[:2000]
     passage = connection.execute(
-        "SELECT starts, ends FROM passages WHERE id = ?", found.passages[:1]
+        "SELECT starts, ends FROM passages WHERE id = ?", found.passages[:1] or (0,)
     ).fetchone()
-    return text[passage["starts"] : passage["ends"]]
+    return text[passage["starts"] : passage["ends"]] if passage else text[:2000]
 
 
 def _title(row: Any) -> str:

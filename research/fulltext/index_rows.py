@@ -1,4 +1,4 @@
-"""Writing documents into the index: what changed, what goes, and the rows of each text.
+"""Writing the index: collections of folders, what changed in them, and the rows of each text.
 
 All functions run in the index's writer thread, within one transaction each, and are the same
 for every database; `FullText` keeps the terms.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from research.documents.folder import FoundFile, part_url
+from research.documents.folder import Address, Addressing, BrokenFile, FoundFile, part_url
 from research.documents.parse_document import (
     EXTRACTOR_VERSION,
     ReadDocument,
@@ -21,7 +21,6 @@ from research.documents.parse_document import (
     named_entries,
 )
 from research.extract.extracted import Extracted
-from research.fulltext.index_collections import CollectionRow
 from research.fulltext.index_store import Connection, FullText
 
 _EXTRACTOR = str(EXTRACTOR_VERSION)
@@ -30,11 +29,58 @@ _READ_AGAIN = -1
 
 
 @dataclass(frozen=True)
+class CollectionRow:
+    """A collection as the index knows it; its name is part of its documents' addresses."""
+
+    id: int
+    name: str
+    addressing: Addressing
+
+    def address(self, path: str) -> Address:
+        return self.addressing.address(self.name, path)
+
+
+@dataclass(frozen=True)
 class Plan:
     """The work of a refresh: tasks for the workers; `removed` documents are already deleted."""
 
     tasks: tuple[ReadingTask, ...]
     removed: int
+
+
+def open_collection(
+    connection: Connection, folder: str, addressing: Addressing, wanted: str
+) -> CollectionRow:
+    """Return the folder's collection, made on first sight under the first name that is free."""
+    row = connection.execute(
+        "SELECT id, name FROM collections WHERE folder = ?", (folder,)
+    ).fetchone()
+    if row is None:
+        row = connection.execute(
+            "INSERT INTO collections (name, folder) VALUES (?, ?) RETURNING id, name",
+            (_free_name(connection, wanted), folder),
+        ).fetchone()
+    return CollectionRow(row["id"], row["name"], addressing)
+
+
+def broken_files(connection: Connection, collection: CollectionRow) -> list[BrokenFile]:
+    """Return the collection's files that give no text, in the order of their paths."""
+    rows = connection.execute(
+        "SELECT path, reason FROM documents WHERE collection_id = ? AND reason IS NOT NULL"
+        " ORDER BY path",
+        (collection.id,),
+    )
+    return [BrokenFile(row["path"], row["reason"]) for row in rows]
+
+
+def count_documents(connection: Connection, collection: CollectionRow) -> int:
+    """Return the number of searchable documents of a collection."""
+    row = connection.execute(
+        "SELECT count(*) AS documents FROM documents"
+        " WHERE collection_id = ? AND part = 0 AND text_id IS NOT NULL",
+        (collection.id,),
+    ).fetchone()
+    return int(row["documents"])
 
 
 def plan_refresh(
@@ -101,6 +147,15 @@ def forget_collection(connection: Connection, full_text: FullText, name: str) ->
         _forget(connection, full_text, row["id"])
     connection.execute("DELETE FROM collections WHERE name = ?", (name,))
     drop_unused_texts(connection)
+
+
+def _free_name(connection: Connection, wanted: str) -> str:
+    taken = {row["name"] for row in connection.execute("SELECT name FROM collections")}
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
 
 
 def _is_known(file: FoundFile, row: Any) -> bool:

@@ -188,7 +188,7 @@ def _quote_phrase(phrase: str) -> str:
 
 
 # Raised whenever tables, tokens or fields change: an older file is then built anew.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 _WAL_TRIES = 100
 
 _TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
@@ -246,6 +246,11 @@ CREATE TABLE passages (
     extra TEXT NOT NULL
 );
 CREATE INDEX passages_by_document ON passages (document_id);
+CREATE TABLE vectors (
+    passage_id INTEGER PRIMARY KEY REFERENCES passages ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    numbers BLOB NOT NULL
+);
 CREATE TABLE entries (
     key TEXT NOT NULL,
     document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -263,7 +268,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 _TABLES = (
     *("title_terms", "lead_terms", "document_terms", "passage_terms"),
-    *("entries", "passages", "documents", "texts", "collections"),
+    *("entries", "vectors", "passages", "documents", "texts", "collections"),
 )
 
 

@@ -1,7 +1,7 @@
 """What an index of documents requires of its database.
 
 Tables and statements for folders, documents and texts are the same in every database
-(`index_rows.py`, `index_collections.py`, `index_queries.py`); connections and full-text search
+(`index_rows.py`, `index_queries.py`, `meaning.py`); connections and full-text search
 differ (`index_sqlite.py`, `index_postgres.py`).
 """
 

@@ -1,4 +1,4 @@
-"""States of limits in a table of PostgreSQL: one row each, changed under its lock."""
+"""States of limits in a table of PostgreSQL: one row each, written where it is as it was read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TypeVar
 
-from django.db import connection, connections, transaction
+from django.db import connection, connections
 
 from research.limits.state import LimitState
 from research.models import SharedLimit
@@ -21,12 +21,15 @@ T = TypeVar("T")
 UNUSED_AFTER = timedelta(hours=1)
 
 READ = """
-SELECT state, extract(epoch FROM clock_timestamp())::float8
-FROM research_sharedlimit WHERE name = %s FOR UPDATE
+SELECT state::text, extract(epoch FROM clock_timestamp())::float8
+FROM research_sharedlimit WHERE name = %s
 """
 WRITE = """
-UPDATE research_sharedlimit SET state = %s, changed_at = clock_timestamp() WHERE name = %s
+UPDATE research_sharedlimit SET state = %s, changed_at = clock_timestamp()
+FROM (SELECT set_config('synchronous_commit', 'off', true) AS wait) AS commit
+WHERE name = %s AND state = %s::jsonb AND commit.wait = 'off'
 """
+"""What is lost when the server crashes is at most a moment's use: no commit waits for the disk."""
 INSERT = """
 INSERT INTO research_sharedlimit (name, state, changed_at) VALUES (%s, '{}', clock_timestamp())
 ON CONFLICT DO NOTHING
@@ -53,21 +56,21 @@ class DatabaseStore:
 def change_state(name: str, function: Callable[[LimitState, float], T]) -> T:
     """Apply a function to a stored state, and return its result.
 
-    What is lost when the server crashes is at most a moment's use, so no commit waits for the disk.
+    Where another process changes the state meanwhile, the function is called again with that.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL synchronous_commit TO OFF")
-        cursor.execute(READ, [name])
-        row = cursor.fetchone()
-        if row is None:
-            cursor.execute(INSERT, [name])
+    while True:
+        with connection.cursor() as cursor:
             cursor.execute(READ, [name])
             row = cursor.fetchone()
-        stored, now = row
-        state = LimitState.load(json.loads(stored) if isinstance(stored, str) else stored)
-        result = function(state, now)
-        cursor.execute(WRITE, [json.dumps(state.dump()), name])
-    return result
+            if row is None:
+                cursor.execute(INSERT, [name])
+                continue
+            stored, now = row
+            state = LimitState.load(json.loads(stored))
+            result = function(state, now)
+            cursor.execute(WRITE, [json.dumps(state.dump()), name, stored])
+            if cursor.rowcount:
+                return result
 
 
 def free_places(prefix: str) -> None:

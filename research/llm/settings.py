@@ -55,13 +55,7 @@ class ModelSettings:
 
     @property
     def account(self) -> str:
-        """Return a name of the server and key, to which the limits apply; it discloses neither.
-
-        A loopback address is another server on each host.
-        """
-        host = socket.gethostname() if is_loopback(urlsplit(self.address).hostname or "") else ""
-        told = f"{self.address}\n{self.api_key}\n{host}"
-        return f"model {hashlib.sha256(told.encode()).hexdigest()[:32]}"
+        return f"model {_account(self.address, self.api_key)}"
 
     @property
     def rule(self) -> Rule:
@@ -70,6 +64,34 @@ class ModelSettings:
             per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
         )
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings:
+    """An embedding model and its server; `base_url` None means OpenAI's own."""
+
+    model: str
+    base_url: str | None = None
+    api_key: str = ""
+    concurrency: int = 4
+
+    @property
+    def account(self) -> str:
+        return f"embedding {_account(self.base_url or OPENAI, self.api_key)}"
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(at_once=self.concurrency)
+
+
+def _account(address: str, api_key: str) -> str:
+    """Return a name of the server and key, to which limits apply; it discloses neither.
+
+    A loopback address is another server on each host.
+    """
+    host = socket.gethostname() if is_loopback(urlsplit(address).hostname or "") else ""
+    told = f"{address}\n{api_key}\n{host}"
+    return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
 def is_loopback(host: str) -> bool:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from research.engine.config import ResearchConfig
-from research.llm.settings import ModelSettings
+from research.llm.settings import EmbeddingSettings, ModelSettings
 from research.models import InstallationSetting
 from research.search.providers import needed_settings
 from research.setting import Setting
@@ -80,6 +80,22 @@ class Installation:
             context_tokens=settings.MODEL_CONTEXT_TOKENS,
             prices=settings.MODEL_PRICES,
             known_in=settings.STATE_DIR / KNOWN_IN,
+        )
+
+    @property
+    def embedding_settings(self) -> EmbeddingSettings | None:
+        """Settings of the embedding client; None if no embedding model is configured.
+
+        A server of its own never gets the key of the model's server.
+        """
+        if not self["EMBEDDING_MODEL"]:
+            return None
+        apart = settings.EMBEDDING_BASE_URL
+        return EmbeddingSettings(
+            self["EMBEDDING_MODEL"],
+            base_url=apart or self["OPENAI_BASE_URL"] or None,
+            api_key=settings.EMBEDDING_API_KEY if apart else self["OPENAI_API_KEY"],
+            concurrency=settings.MODEL_CONCURRENCY,
         )
 
 

@@ -19,6 +19,7 @@ from research.engine.ports import SearchRequest, ToolFailedError, Tools
 from research.engine.records import Qualification
 from research.engine.report.messages import count_noun
 from research.engine.verifier.qualification import is_qualified
+from research.fulltext.meaning import EmbeddingFailedError
 from research.llm.local import LocalServer, find_local
 from research.llm.probe import Probe, probe_model
 from research.llm.window import Window
@@ -32,6 +33,7 @@ CHECK_SECONDS = 60.0
 QUALIFYING_SECONDS = 240.0
 WIDE_ENOUGH = 8192
 PLAIN = "It is spoken to as OpenAI's own server is."
+EMBEDDINGS_ADVICE = "Check EMBEDDING_MODEL, and the address and key of its server."
 AGAIN = "Try again, or set EVALUATOR_MODEL to a better model."
 NOW = "Run manage.py preflight --qualify or use the button on Setup: {price}."
 TRIED_QUERY = "history of the printing press"
@@ -72,14 +74,15 @@ async def run_preflight(qualify: bool = False) -> Preflight:
     if database.state == "bad":
         return Preflight((database,), ())
     now = await sync_to_async(installation.current_installation)()
-    local, model, search, channels = await asyncio.gather(
+    local, model, embeddings, search, channels = await asyncio.gather(
         find_local(settings.LOCAL_MODEL_PORTS),
         _run_within("Model", _model_and_verifier(now, qualify), QUALIFYING_SECONDS * qualify),
+        _run_within("Embeddings", check_embeddings(now)),
         _run_within("Search", _search_and_fetch(now)),
         _run_within("Live updates", _channels()),
     )
     named = await sync_to_async(_unknown_settings)()
-    checks = (*_offered(now, local), *model, *search, database, *channels, *named)
+    checks = (*_offered(now, local), *model, *embeddings, *search, database, *channels, *named)
     return Preflight(checks, tuple(local))
 
 
@@ -166,6 +169,24 @@ async def check_model(now: Installation) -> list[Check]:
         _able(found, now),
         _price(wanted.research_model, status_summary.price_known(wanted)),
     ]
+
+
+async def check_embeddings(now: Installation) -> list[Check]:
+    """Try the configured embedding model with one text; return no checks if there is none."""
+    wanted = now.embedding_settings
+    if wanted is None:
+        return []
+    from research.llm.embeddings import EmbeddingModel  # takes long to import
+
+    model = EmbeddingModel(wanted)
+    try:
+        [vector] = await model.embed_queries(["mending a boat"])
+    except EmbeddingFailedError as failed:
+        found = f"{wanted.model}: {failed}. Documents are ranked by words alone."
+        return [Check("Embeddings", "bad", found, EMBEDDINGS_ADVICE)]
+    finally:
+        await model.aclose()
+    return [Check("Embeddings", "good", f"{wanted.model} answers with {len(vector)} numbers.")]
 
 
 def _mend(failure: str) -> str:

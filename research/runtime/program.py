@@ -10,10 +10,16 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-ENGINE_VERSION = "1"
-REPLAY_VERSIONS = frozenset({ENGINE_VERSION, ""})
-"""Engine versions whose runs this code takes; others are left to other workers. A run whose journal
-is of a form before `OLDEST` (`engine/journal/forms.py`) is not left waiting, but ends as failed.
+from research.engine.journal.forms import NEWEST
+
+ENGINE_VERSION = str(int(NEWEST))
+"""That of runs which begin now: the newest form of journals (`engine/journal/forms.py`)."""
+_FIRST, _BEFORE = 30, frozenset({"", "1"})
+"""The first form that was an engine version, and the versions before it."""
+REPLAY_VERSIONS = _BEFORE | {str(form) for form in range(_FIRST, NEWEST + 1)}
+"""Engine versions whose runs this code takes. Those of newer forms are left to newer workers, so
+that old and new ones work side by side while they are replaced. A run whose journal is of a form
+before `OLDEST` is not left waiting, but ends as failed.
 """
 ENGINE = Path(__file__).parents[1] / "engine"
 PROMPT_FILES = ("*.md", "*.txt")

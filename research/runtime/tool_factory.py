@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from research.fulltext.index_store import IndexStore
     from research.limits.database import DatabaseStore
     from research.llm.client import ChatModel
-    from research.llm.settings import ModelSettings
+    from research.llm.embeddings import EmbeddingModel
+    from research.llm.settings import EmbeddingSettings, ModelSettings
     from research.models import Collection, Run
     from research.search.documents import SampleLibrary
     from research.search.fallback import NamedSearch
@@ -126,6 +127,23 @@ class Parts:
             self.models.append(ChatModel(wanted, store=self.limits))
         return self.models[-1]
 
+    def embedder(self, wanted: EmbeddingSettings | None) -> EmbeddingModel | None:
+        """Return the embedding client for these settings, the same one while they don't change."""
+        if wanted is None:
+            return None
+        from research.llm.embeddings import EmbeddingModel  # imports openai
+
+        if not self.embedders or self.embedders[-1].settings != wanted:
+            self.embedders.append(EmbeddingModel(wanted, store=self.limits))
+        return self.embedders[-1]
+
+    @cached_property
+    def embedders(self) -> list[EmbeddingModel]:
+        """Embedding clients, the current one last; searches that began before a change keep
+        theirs.
+        """
+        return []
+
     @cached_property
     def models(self) -> list[ChatModel]:
         """Model clients, the current one last; runs that began before a change keep theirs."""
@@ -134,7 +152,8 @@ class Parts:
     async def close(self) -> None:
         """Close the resources that were created."""
         made = self.__dict__
-        for part in (*made.get("models", ()), *filter(None, [made.get("web")])):
+        clients = (*made.get("models", ()), *made.get("embedders", ()))
+        for part in (*clients, *filter(None, [made.get("web")])):
             await part.aclose()
         if "client" in made:
             await made["client"].aclose()
@@ -244,7 +263,7 @@ async def _sources(
         if name == SAMPLES:
             searches.append(NamedSearch("the sample library", parts.samples))
         elif name == DOCUMENTS:
-            search, documents = await _documents(folders, collections, parts)
+            search, documents = await _documents(folders, collections, now, parts)
             searches.append(NamedSearch("your documents", search, is_private=True))
             fetch = AddressedFetch(documents, fetch)
         else:
@@ -293,7 +312,7 @@ def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collec
 
 
 async def _documents(
-    folders: list[Path], collections: Sequence[Collection], parts: Parts
+    folders: list[Path], collections: Sequence[Collection], now: Installation, parts: Parts
 ) -> tuple[Search, Fetch]:
     """Return search and fetch over folders and collections, after indexing their changes."""
     from research.documents.folder import DocumentError
@@ -310,7 +329,11 @@ async def _documents(
     names = [*(report.collection for report in reports), *filter(None, own)]
     if not names:
         raise ToolFailedError(NO_FILES, permanent=True)
-    return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
+    wanted = now.embedding_settings
+    if wanted is not None:
+        await asyncio.to_thread(_load_client)
+    search = DocumentSearch(parts.index, names, embedder=parts.embedder(wanted))
+    return search, DocumentFetch(parts.index, names)
 
 
 async def _index_name_of(collection: Collection, parts: Parts) -> str:

@@ -23,7 +23,11 @@ from research.engine.ports import (
 )
 from research.fulltext.index import DocumentIndex, Workers
 from research.fulltext.index_queries import IndexedDocument, IndexHit
+from research.fulltext.meaning import TOO_LATE, Embedder, EmbeddingFailedError
 
+BY_WORDS = "Documents were ranked by their words alone: {reason}."
+MEANING_SECONDS = 20.0
+"""After which documents are ranked by words alone."""
 LIBRARY = Path(__file__).parent.parent / "samples" / "library"
 
 
@@ -31,22 +35,35 @@ class DocumentSearch:
     """The `Search` tool over some collections of an index."""
 
     def __init__(
-        self, index: DocumentIndex, collections: Sequence[str], *, provider: str = "documents"
+        self,
+        index: DocumentIndex,
+        collections: Sequence[str],
+        *,
+        provider: str = "documents",
+        embedder: Embedder | None = None,
     ) -> None:
         self._index = index
         self._collections = tuple(collections)
         self._provider = provider
+        self._embedder = embedder
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the best documents for the query; raises `SearchFailedError` if the index is
-        unusable.
+        """Return the best documents for the query, by their words alone and with a note if the
+        embedder fails; raises `SearchFailedError` if the index is unusable.
         """
+        asked = (request.query, self._collections, request.limit)
+        notes: tuple[str, ...] = ()
         try:
-            found = await self._index.search(request.query, self._collections, request.limit)
+            try:
+                async with asyncio.timeout(MEANING_SECONDS if self._embedder else None):
+                    found = await self._index.search(*asked, self._embedder)
+            except (EmbeddingFailedError, TimeoutError) as error:
+                notes = (BY_WORDS.format(reason=str(error) or TOO_LATE),)
+                found = await self._index.search(*asked)
         except DocumentError as error:
             raise SearchFailedError(error.reason) from error
         hits = (self._hit(hit, rank) for rank, hit in enumerate(found, start=1))
-        return SearchAnswer(tuple(hits))
+        return SearchAnswer(tuple(hits), notes)
 
     def _hit(self, hit: IndexHit, rank: int) -> SearchHit:
         return SearchHit(

@@ -31,6 +31,7 @@ from research.models import Run
 from research.operations.logs import current_run
 from research.runtime import installation
 from research.runtime.outages import Outages, is_outage
+from research.runtime.program import ENGINE_VERSION
 from research.runtime.verifier import stored_qualification
 from research.services import ServiceError
 from research.threads.seeds import seed_of
@@ -57,7 +58,7 @@ from research.worker.leases import (
 )
 from research.worker.notify import wait_at_most, woken_by_commands
 from research.worker.projection import Projection
-from research.worker.writer import Writer
+from research.worker.writer import Work, Writer
 
 log = logging.getLogger(__name__)
 
@@ -208,6 +209,8 @@ class _Advance:
     async def _research(self, run: Run, build_tools: BuildTools) -> Outcome:
         self.store = DjangoStore(self.lease, self.writer, owner_id=run.owner_id, gate=self.gate)
         resumed = bool(await self.store.load())
+        if not resumed and run.engine_version != ENGINE_VERSION:
+            await self._begin_with_this_version()
         await self.projection.load()
         tools = build_tools(run)
         if isinstance(tools, Awaitable):
@@ -237,6 +240,11 @@ class _Advance:
         finally:
             await journal.close()
         return await self._finish_run()
+
+    async def _begin_with_this_version(self) -> None:
+        """Leave the run, from now on, to workers that can replay the journal which begins here."""
+        columns = {"engine_version": ENGINE_VERSION}
+        await self.writer.write(Work(self.lease, columns=columns, visible=False))
 
     async def _keep_lease(self, woken: asyncio.Event) -> None:
         """Renew the lease periodically; return when a cancel command arrives.

@@ -15,7 +15,8 @@ from bench.fitting import _descended, _example, fitted_logistic
 from bench.injection.fitting import Example, fitted, packed
 from bench.manuals import ManualQuestion
 from bench.sign_ablation import worth_of_signs
-from research.engine.untrusted.order_model import OrderModel, buckets_of, unpacked
+from research.engine.untrusted.order_features import buckets_of
+from research.engine.untrusted.order_model import OrderModel, unpacked
 from tests.engine.scripted import page
 
 

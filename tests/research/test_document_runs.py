@@ -17,10 +17,12 @@ from research.runtime import tool_factory
 from research.services import documents, runs, threads
 from research.worker.run_executor import advance_run
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
+from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.retrieval.papers import pdf
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
+__all__ = ["embedding_server"]
 RENT = "How much is the rent of the mill?"
 SECRET = "The rent of the mill is secretly doubled for tenants from the city."
 
@@ -78,6 +80,30 @@ def test_a_run_over_an_uploaded_collection_cites_its_paragraphs(ada: AbstractUse
     assert text[quote.start : quote.end] == quote.quote
     report = run.reports.get()
     assert "1,200 crowns" in report.markdown
+
+
+def test_an_embedding_model_ranks_the_documents_of_a_run(
+    ada: AbstractUser, settings: Settings, embedding_server: EmbeddingServer
+) -> None:
+    settings.EMBEDDING_MODEL = "words"
+    settings.EMBEDDING_BASE_URL = embedding_server.url("/v1")
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    assert cited(researched(asked(ada, mill)))
+    assert embedding_server.models[0] == "words"
+    assert any("1,200" in text for text in embedding_server.texts)
+
+
+def test_a_run_says_that_its_documents_were_ranked_by_words_alone(
+    ada: AbstractUser, settings: Settings, embedding_server: EmbeddingServer
+) -> None:
+    settings.EMBEDDING_MODEL = "words"
+    settings.EMBEDDING_BASE_URL = embedding_server.url("/v2")
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    run = researched(asked(ada, mill))
+    assert run.status == "completed" and cited(run)
+    assert run.problems.filter(message__contains="by their words alone").exists()
 
 
 def test_a_quote_of_a_pdf_names_its_page(ada: AbstractUser) -> None:

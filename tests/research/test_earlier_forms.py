@@ -10,10 +10,13 @@ from django.contrib.auth.models import AbstractUser
 from django.core.management import CommandError, call_command
 
 from research.engine.journal import EARLIER_FORM, EarlierFormError
-from research.engine.journal.forms import OLDEST
+from research.engine.journal.forms import NEWEST, OLDEST
 from research.models import Run, WhatIf
+from research.queue.admission import claim_next
+from research.runtime.program import ENGINE_VERSION, REPLAY_VERSIONS
 from research.services import ServiceError, runs, threads, what_if
 from research.services.what_if import THRESHOLDS
+from research.worker import run_executor
 from research.worker.replay import replay_run
 from tests.engine.scripted import SIMPLE, World, harbour
 from tests.research.test_threads import advanced, asked, ended
@@ -58,6 +61,43 @@ def test_a_run_that_has_not_begun_is_begun_in_the_newest_form(ada: AbstractUser)
     run = runs.ask_question(ada, SIMPLE.question, agreed=True)
     Run.objects.filter(pk=run.pk).update(engine_version="")
     assert ended(run, harbour(SIMPLE)).status == "completed"
+    run.refresh_from_db()
+    assert run.engine_version == str(int(NEWEST))
+
+
+def test_a_worker_leaves_runs_of_newer_forms_alone(ada: AbstractUser) -> None:
+    newer = str(NEWEST + 1)
+    assert max(REPLAY_VERSIONS, key=lambda each: int(each or 0)) == ENGINE_VERSION
+    assert newer not in REPLAY_VERSIONS
+    run = runs.ask_question(ada, SIMPLE.question, agreed=True)
+    assert run.engine_version == str(int(NEWEST))
+    Run.objects.filter(pk=run.pk).update(engine_version=newer)
+    assert claim_next("old") is None
+    assert advanced(run, harbour(SIMPLE)) == "elsewhere"
+    run.refresh_from_db()
+    assert (run.status, run.engine_version) == ("queued", newer)
+
+
+def test_a_run_that_a_newer_worker_began_is_continued_by_such_alone(
+    ada: AbstractUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old process stored the question; its worker must not take what a new one has begun."""
+    monkeypatch.setattr(run_executor, "ENGINE_VERSION", str(NEWEST + 1))
+    run = runs.ask_question(ada, SIMPLE.question)
+    assert run.engine_version == str(int(NEWEST))
+    assert advanced(run, harbour(SIMPLE)) == "parked"
+    runs.approve_plan(ada, run)
+    assert claim_next("old") is None
+
+
+def test_what_an_earlier_version_began_keeps_its_version(ada: AbstractUser) -> None:
+    world = harbour(SIMPLE)
+    run = waiting(ada, world)
+    Run.objects.filter(pk=run.pk).update(engine_version="1")
+    runs.approve_plan(ada, run)
+    assert advanced(run, world) == "done"
+    run.refresh_from_db()
+    assert (run.status, run.engine_version) == ("completed", "1")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -2,11 +2,12 @@ import asyncio
 
 import pytest
 
+from bench.injection.rows import PARTS, benign_pages, forms, host_pages, page_for
 from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted.dictation import find_dictation
+from research.engine.untrusted.order_features import BUCKETS
 from research.engine.untrusted.order_model import (
-    BUCKETS,
     EMBEDDED_RULED_SCORE,
     EMBEDDED_SCORE,
     is_firmly_an_order,
@@ -202,6 +203,22 @@ def test_an_order_by_the_rules_needs_less_of_the_model() -> None:
     assert EMBEDDED_RULED_SCORE <= score < EMBEDDED_SCORE
     assert ruled_orders(found) == {last.number}
     assert not ruled_orders(split_sentences("Lamps burn oil."))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_instrument_has_a_sentence_that_is_wrongly_ruled_out(part: str) -> None:
+    """What the bounds rule out has a lower score, on pages with and without orders."""
+    hosts, pages = host_pages(), list[tuple[str, str]]()
+    for number, form in enumerate(forms(part)[::4]):
+        host = page_for(form, number, hosts)
+        pages.append(("\n\n".join((*host.paragraphs, form.text)), host.question))
+    pages += [("\n\n".join(each.paragraphs), each.question) for each in benign_pages(part)[::4]]
+    for text, asked in pages:
+        found = split_sentences(text)
+        scores = steering_scores(found, asked)
+        for least in (EMBEDDED_RULED_SCORE, EMBEDDED_SCORE):
+            reached = {number for number, score in scores.items() if score >= least}
+            assert steering_sentences(found, asked, least) == reached
 
 
 @pytest.mark.parametrize("least", [EMBEDDED_RULED_SCORE, EMBEDDED_SCORE, 0.0])

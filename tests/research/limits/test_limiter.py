@@ -162,6 +162,22 @@ def test_processes_share_a_limit_through_the_database(database: None) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_change_meanwhile_is_not_lost(database: None) -> None:
+    """The function is called again with the state that another process has written."""
+    rule, seen = Rule(at_once=2), list[int]()
+
+    def take(state: LimitState, now: float) -> float | None:
+        seen.append(len(state.places))
+        if len(seen) == 1:
+            change_state("model", lambda other, later: other.take(rule, later, "another"))
+        return state.take(rule, now, "this")
+
+    assert change_state("model", take) == 0
+    assert seen == [0, 1]
+    assert set(SharedLimit.objects.get().state["places"]) == {"another", "this"}
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_places_of_a_dead_process_are_free_at_once(database: None) -> None:
     dead, alive = holder_prefix("host", 17), holder_prefix("host", 177)
     for holder in (f"{dead}1", f"{alive}1"):

@@ -118,7 +118,7 @@ async def test_a_process_is_listed_from_its_start_to_its_stop() -> None:
     await one.start()
     row = await WorkerProcess.objects.aget()
     assert (row.name, row.slots, row.queues) == ("me", 3, ["research", "indexing"])
-    assert (row.pid, row.replay_versions) == (os.getpid(), ["", "1"])
+    assert (row.pid, row.replay_versions) == (os.getpid(), ["", "1", "30"])
     await one.drain()
     assert (await WorkerProcess.objects.aget()).is_draining
     assert await one.writer.call(presence.count_slots) == 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from pytest_django import Settings
 
 from research.engine.config import ResearchConfig
+from research.llm.settings import EmbeddingSettings
 from research.models import InstallationSetting
 from research.runtime import status_summary
 from research.runtime.installation import Value, current_installation
@@ -59,6 +62,22 @@ def test_the_environment_wins(staff: AbstractUser, settings: Settings) -> None:
     assert current_installation().values["RESEARCH_MODEL"] == Value("large", "environment")
     with pytest.raises(ServiceError, match="environment"):
         change_settings(staff, {"RESEARCH_MODEL": "small"})
+
+
+def test_a_server_for_embeddings_alone_never_gets_the_models_key(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    settings.EMBEDDING_MODEL = settings.EMBEDDING_BASE_URL = settings.EMBEDDING_API_KEY = ""
+    change_settings(staff, {**LOCAL, "OPENAI_API_KEY": "secret"})
+    assert current_installation().embedding_settings is None
+    change_settings(staff, {"EMBEDDING_MODEL": "small-embed"})
+    shared = EmbeddingSettings("small-embed", LOCAL["OPENAI_BASE_URL"], "secret")
+    assert current_installation().embedding_settings == shared
+    settings.EMBEDDING_BASE_URL = "http://127.0.0.1:9/v1"
+    apart = EmbeddingSettings("small-embed", "http://127.0.0.1:9/v1", "")
+    assert current_installation().embedding_settings == apart
+    settings.EMBEDDING_API_KEY = "its own"
+    assert current_installation().embedding_settings == replace(apart, api_key="its own")
 
 
 @pytest.mark.requirement("A15")
