@@ -34,6 +34,8 @@ class Form(IntEnum):
     """Where a sub-question asks for the course of events, the timeline stands in its section and
     has the dated findings that the draft left out; they answer it in the short answer.
     """
+    GATHERED = 31
+    """A sentence of the short answer that failed gives way to the statements that it rested on."""
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)

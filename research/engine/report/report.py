@@ -36,6 +36,7 @@ from research.engine.report.parts.repetitions import (
     without_summarised,
     without_tabled,
 )
+from research.engine.report.parts.stand_ins import with_stand_ins
 from research.engine.report.parts.timeline import with_course_of_events, without_told_events
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
@@ -282,20 +283,23 @@ async def _check_draft(run: Run, draft: Draft) -> Checked:
         draft = replace_statements(draft, await repair_draft(run, draft, found))
         left = await run_in_thread(run.rules.find_faults, draft, run.ledger)
         repaired, found = max(0, len(found) - len(left)), left
-    faulty = [fault.statement for fault in found]
+    faulty, given = [fault.statement for fault in found], draft.short_answer
     draft = quote_instead(draft, faulty, run.ledger)
     if not draft.short_answer and draft.sections and is_sectioned(run):
-        draft = await _summarise(run, draft)
+        draft, given = await _summarise(run, draft)
     verifies = run.rules.verifies_statements
     verified = await verify_draft(run, draft) if verifies else Verified(draft)
     refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
     stood = 1 - refused / drafted if drafted else 1.0
-    return Checked(verified.draft, repaired, len(found), verified, stood)
+    checked = verified.draft
+    if run.form >= Form.GATHERED:
+        checked = with_stand_ins(checked, given)
+    return Checked(checked, repaired, len(found), verified, stood)
 
 
-async def _summarise(run: Run, draft: Draft) -> Draft:
-    """Return the draft with a summary of its statements; sentences that their evidence doesn't
-    carry give way to statements that do.
+async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ...]]:
+    """Return the draft with a summary of its statements, without sentences that their evidence
+    doesn't carry, and the summary as the model gave it.
     """
     summary = await write_summary(run, draft)
     found = await run_in_thread(run.rules.find_faults, Draft(summary, ()), run.ledger)
@@ -303,7 +307,7 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     kept = tuple(each for each in summary if each not in faulty)
     if not kept:
         kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
-    return replace(draft, short_answer=kept)
+    return replace(draft, short_answer=kept), summary or kept
 
 
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
