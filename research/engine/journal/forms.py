@@ -35,7 +35,10 @@ class Form(IntEnum):
     has the dated findings that the draft left out; they answer it in the short answer.
     """
     GATHERED = 31
-    """A sentence of the short answer that failed gives way to the statements that it rested on."""
+    """A sentence of the short answer that failed gives way to the statements that it rested on. The
+    course of events is told by its landmarks, its table has each event once and opens its section,
+    and one that nobody asked for needs more events.
+    """
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)

@@ -36,8 +36,12 @@ from research.engine.report.parts.repetitions import (
     without_summarised,
     without_tabled,
 )
-from research.engine.report.parts.stand_ins import with_stand_ins
-from research.engine.report.parts.timeline import with_course_of_events, without_told_events
+from research.engine.report.parts.timeline import (
+    course_events,
+    with_course_of_events,
+    with_one_landmark,
+    without_told_events,
+)
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
     Layout,
@@ -61,6 +65,7 @@ from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.qualification import least_proportion
 from research.engine.verifier.quote_instead import quote_instead
+from research.engine.verifier.stand_ins import with_stand_ins
 
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
@@ -128,9 +133,10 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return count_words(rendered.markdown) <= room
 
     records = run.ledger.book.records
+    events = [said for _, said in course_events(checked.draft, run.ledger)]
 
-    def is_disputed(said: Statement) -> bool:
-        return any(records[i].contradicts for i in said.evidence)
+    def is_kept(said: Statement) -> bool:
+        return said in events or any(records[i].contradicts for i in said.evidence)
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -151,9 +157,10 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     if is_concise and not draft.by_code:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
-    draft = told_once(draft, run.ledger.relations, has_figures)
+    draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
+    draft = told_once(draft, run.ledger.relations, has_figures, events)
     checked = replace(checked, draft=draft, is_dense=True)
-    return replace(checked, draft=shorten(draft, is_short, is_disputed, answered_by, cost))
+    return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
 
 
 async def _draft_report(run: Run) -> Draft:

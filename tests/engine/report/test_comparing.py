@@ -622,6 +622,8 @@ def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> N
 
 def test_a_timeline_is_told_once_in_a_dense_report() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
+    known.aspects |= {part: replace(known.aspects["A1"], id=part) for part in ("A2", "A3")}
     events = tuple(Statement(f"The fund moved in May 201{n}.", ("E2",)) for n in range(5))
     rest = Statement(NEW.claim, ("E2",))
     draft = Draft((), (Section("A1", (*events, rest)), Section("A2", (rest,)), Section("A3", ())))
@@ -633,6 +635,7 @@ def test_a_timeline_is_told_once_in_a_dense_report() -> None:
 
 def test_what_refers_back_or_has_the_date_of_its_page_is_no_event() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
     days = [f"May 201{n}" for n in range(5)]
     events = [Statement(f"The fund moved in {day}.", ("E2",)) for day in days]
     others = [
