@@ -37,7 +37,8 @@ class Form(IntEnum):
     GATHERED = 31
     """A sentence of the short answer that failed gives way to the statements that it rested on. The
     course of events is told by its landmarks, its table has each event once and opens its section,
-    and one that nobody asked for needs more events.
+    and one that nobody asked for needs more events. All statements on one dispute stand together,
+    whatever pairs of their records are known.
     """
 
 

@@ -24,7 +24,7 @@ from research.engine.report.parts.dating import (
     date_of_statement,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import join_rivals
+from research.engine.report.parts.disagreement import gather_rivals, join_rivals
 from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
@@ -95,7 +95,10 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
     if run.has_model:
-        drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
+        if run.form >= Form.GATHERED:
+            drafted = gather_rivals(drafted, ledger)
+        else:
+            drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
         drafted = with_course_of_events(drafted, ledger)
     checked = await _check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
