@@ -38,7 +38,8 @@ class Form(IntEnum):
     """A sentence of the short answer that failed gives way to the statements that it rested on. The
     course of events is told by its landmarks, its table has each event once and opens its section,
     and one that nobody asked for needs more events. All statements on one dispute stand together,
-    whatever pairs of their records are known.
+    whatever pairs of their records are known. A section of few statements says that no more was
+    found.
     """
 
 

@@ -91,10 +91,13 @@ class Statement:
 
 @dataclass(frozen=True)
 class Section:
-    """What the report says on one sub-question."""
+    """What the report says on one sub-question; few statements that are `all_found` are all that
+    there is to say.
+    """
 
     aspect_id: str
     statements: tuple[Statement, ...]
+    all_found: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.draft import Draft, Statement, replace_statements, walled
 from research.engine.report.key_claims import choose_short, has_verdict, with_key_claims
-from research.engine.report.outline import with_other_findings
+from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,
     asks_for_changes,
     date_of_statement,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import gather_rivals, join_rivals
+from research.engine.report.parts.disagreement import first_of_sides, gather_rivals, join_rivals
 from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
@@ -105,6 +105,8 @@ async def compose_report(run: Run) -> Written | None:
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
+    if _tells_what_is_thin(run, checked.draft):
+        checked = replace(checked, draft=with_thin_sections_filled(checked.draft, ledger))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -138,8 +140,13 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     records = run.ledger.book.records
     events = [said for _, said in course_events(checked.draft, run.ledger)]
 
+    sides = {said for section in checked.draft.sections for said in section.statements}
+    if run.form >= Form.GATHERED:
+        sides = first_of_sides(checked.draft, run.ledger)
+
     def is_kept(said: Statement) -> bool:
-        return said in events or any(records[i].contradicts for i in said.evidence)
+        is_disputed = any(records[i].contradicts for i in said.evidence)
+        return said in events or (is_disputed and said in sides)
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -250,6 +257,12 @@ def _lists_changes(run: Run) -> bool:
     """
     is_long = run.config.research_depth != "quick" and run.shape.form in IN_SECTIONS
     return run.form >= Form.CARRIED and is_long and asks_for_changes(run.question.text)
+
+
+def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
+    """Return whether the report is one that should say all there is, and that no more was found."""
+    is_whole = run.config.research_depth == "thorough" and run.shape.form in IN_SECTIONS
+    return run.form >= Form.GATHERED and is_whole and not draft.by_code
 
 
 def _is_concise(run: Run) -> bool:

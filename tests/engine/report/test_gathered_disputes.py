@@ -9,7 +9,12 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.parts.disagreement import gather_rivals, holders_of, rival_groups
+from research.engine.report.parts.disagreement import (
+    first_of_sides,
+    gather_rivals,
+    holders_of,
+    rival_groups,
+)
 from tests.engine.report.test_comparing import ledger_of, record_of
 
 CLAIMS = {
@@ -83,3 +88,19 @@ def test_two_statements_on_one_side_have_the_same_holder(known: Ledger) -> None:
         known.pages[f"https://{n}.example/"] = replace(page, site=site)
     holders = holders_of((TIDE, GATE, GATE_TOO), known)
     assert holders == {TIDE: "Harbour Board", GATE: "Mill Society", GATE_TOO: "Mill Society"}
+
+
+def test_disputed_records_that_one_statement_cites_are_on_one_side(known: Ledger) -> None:
+    records = known.book.records
+    for record_id, rivals in (("E1", ("E2",)), ("E2", ("E1",)), ("E3", ("E4",)), ("E4", ("E3",))):
+        records[record_id] = replace(records[record_id], contradicts=rivals)
+    gate = Statement("A gate stood open, says the Mill Society.", ("E2", "E3"))
+    sections = (Section("A1", (TIDE, gate)), Section("A2", (CELLARS, TIDE_TOO)))
+    first, second = gather_rivals(Draft((), sections), known).sections
+    assert first.statements == (TIDE, TIDE_TOO, gate)
+    assert second.statements == (CELLARS,)
+
+
+def test_the_first_statement_on_each_side_is_worth_most(known: Ledger) -> None:
+    draft = Draft((), (Section("A1", (TIDE, TIDE_TOO, GATE, GATE_TOO, WHEELS)),))
+    assert first_of_sides(draft, known) == {TIDE, GATE}

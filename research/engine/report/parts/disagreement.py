@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations
 
@@ -62,7 +62,8 @@ def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
 
     If the draft lacks the other side, the claim of one that contradicts the first is inserted.
     """
-    disputes = Disputes(ledger)
+    told = [said for section in draft.sections for said in section.statements]
+    disputes, cited = Disputes(ledger, told), {i for said in told for i in said.evidence}
     chunks = {each.aspect_id: [*_chunks(each.statements, disputes)] for each in draft.sections}
     members: dict[int, dict[str, list[Chunk]]] = {}
     for part, found in chunks.items():
@@ -80,7 +81,7 @@ def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
             elif hosts[number] == part and chunk is members[number][part][0]:
                 own, others = members[number][part], members[number].items()
                 rest = [each for name, found in others if name != part for each in found]
-                yield from _in_order([*own, *rest], disputes, ledger)
+                yield from _in_order([*own, *rest], disputes, ledger, cited)
 
     sections = (replace(s, statements=tuple(gathered(s.aspect_id))) for s in draft.sections)
     return replace(draft, sections=tuple(each for each in sections if each.statements))
@@ -106,8 +107,10 @@ def _chunks(statements: Iterable[Statement], disputes: Disputes) -> Iterator[Chu
         yield chunk
 
 
-def _in_order(chunks: Sequence[Chunk], disputes: Disputes, ledger: Ledger) -> Iterator[Statement]:
-    """Yield what is said on a dispute side by side, with the other side if one only is told."""
+def _in_order(
+    chunks: Sequence[Chunk], disputes: Disputes, ledger: Ledger, cited: Set[str]
+) -> Iterator[Statement]:
+    """Yield what is said on a dispute side by side, with the other side if nothing `cited` is."""
     leads = [chunk for chunk in chunks if len(disputes.sides_of(chunk[0])) > 1]
     sides = [chunk for chunk in chunks if chunk not in leads]
 
@@ -122,32 +125,45 @@ def _in_order(chunks: Sequence[Chunk], disputes: Disputes, ledger: Ledger) -> It
     if not others and not leads:
         rivals = (i for chunk in first for i in _rivals_of(chunk[0], ledger))
         rival = next(rivals, None)
-        if rival is not None:
+        if rival is not None and rival not in cited:
             yield replace(_as_statement(rival, ledger), is_item=first[0][0].is_item)
 
 
 class Disputes:
     """What the records of a ledger that contradict each other are about: each belongs to one
-    dispute, and to one of its sides, by the pairs that are known.
+    dispute, and to one of its sides, by the pairs that are known. Disputed records that one of the
+    statements cites for the same are on one side, unless they contradict each other.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, statements: Iterable[Statement]) -> None:
         self._records = ledger.book.records
         self._numbers: dict[str, int] = {}
         self._sides: dict[str, int] = {}
-        for record_id, record in self._records.items():
-            if record.contradicts and record_id not in self._numbers:
-                self._number_from(record_id)
+        allies: dict[str, set[str]] = {}
+        for said in statements:
+            for one, other in combinations(filter(self._is_disputed, said.evidence), 2):
+                if not said.is_verdict and other not in self._records[one].contradicts:
+                    allies.setdefault(one, set()).add(other)
+                    allies.setdefault(other, set()).add(one)
+        for record_id in filter(self._is_disputed, self._records):
+            if record_id not in self._numbers:
+                self._number_from(record_id, allies)
 
-    def _number_from(self, first: str) -> None:
+    def _is_disputed(self, record_id: str) -> bool:
+        return record_id in self._records and bool(self._records[record_id].contradicts)
+
+    def _number_from(self, first: str, allies: Mapping[str, set[str]]) -> None:
         number = len(self._numbers)
         self._sides[first], queue = 0, [first]
         for record_id in queue:
             self._numbers[record_id] = number
-            for rival in self._records[record_id].contradicts:
-                if rival in self._records and rival not in self._sides:
-                    self._sides[rival] = 1 - self._sides[record_id]
-                    queue.append(rival)
+            side, rivals = self._sides[record_id], self._records[record_id].contradicts
+            pairs = [(rival, 1 - side) for rival in rivals]
+            pairs += [(ally, side) for ally in sorted(allies.get(record_id, ()))]
+            for other, its_side in pairs:
+                if other in self._records and other not in self._sides:
+                    self._sides[other] = its_side
+                    queue.append(other)
 
     def of(self, said: Statement) -> int | None:
         """Return the dispute that a statement is on: all that it cites is, or it has half of the
@@ -178,6 +194,18 @@ class Disputes:
         sides, others = self.sides_of(one), self.sides_of(other)
         is_on_both = number is not None and number == self.of(other)
         return is_on_both and len(sides) == len(others) == 1 and sides != others
+
+
+def first_of_sides(draft: Draft, ledger: Ledger) -> set[Statement]:
+    """Return the statements of the sections that are the first on a side of a dispute."""
+    told = [said for section in draft.sections for said in section.statements]
+    disputes = Disputes(ledger, told)
+    found: dict[tuple[int, frozenset[int]], Statement] = {}
+    for said in told:
+        number = disputes.of(said)
+        if number is not None:
+            found.setdefault((number, frozenset(disputes.sides_of(said))), said)
+    return {*found.values()}
 
 
 def _follows(rival: str, said: Statement, rest: Sequence[Statement]) -> bool:
@@ -248,7 +276,7 @@ def _gathered_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterato
     """Yield the statements, together with those right behind them that are on the same dispute or
     contradict them, unless all of them take one side.
     """
-    disputes, group = Disputes(ledger), list[Statement]()
+    disputes, group = Disputes(ledger, statements), list[Statement]()
 
     def belongs(said: Statement) -> bool:
         number = disputes.of(said)
@@ -300,7 +328,7 @@ def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, st
     sites = sorted({page.site for page in ledger.pages.values() if page.site})
     found: dict[Statement, str] = {}
     has_site = False
-    disputes = Disputes(ledger)
+    disputes = Disputes(ledger, group)
 
     def others_of(said: Statement) -> list[Statement]:
         every = [each for each in group if each != said]

@@ -244,7 +244,8 @@ def without_events(
     only: str | None = None,
 ) -> Draft:
     """Return the draft whose sections, or the `only` one, leave out what the timeline, or another
-    table, says, where something is left of them; the one that has the timeline may be left empty.
+    table, says, where something is left of them. Where the timeline stands in a section, that may
+    be left empty, and another one of which the timeline says everything goes.
     """
     told = {statement for _, statement in timeline_of(draft, ledger)} | tabled
     own = course_part(draft, ledger) if told and ledger.began >= Form.GATHERED else None
@@ -253,11 +254,15 @@ def without_events(
         if only not in (None, section.aspect_id):
             return section
         kept = tuple(each for each in section.statements if each not in told)
-        if not kept and section.aspect_id != own:
-            kept = section.statements[:1]
-        return replace(section, statements=kept)
+        return replace(section, statements=kept if own else kept or section.statements[:1])
 
-    return replace(draft, sections=tuple(map(rest, draft.sections)))
+    sections = map(rest, draft.sections)
+    return replace(
+        draft,
+        sections=tuple(
+            each for each in sections if each.statements or own in (None, each.aspect_id)
+        ),
+    )
 
 
 def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:

@@ -66,6 +66,9 @@ def render_section(
     elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
         settled = replace(aspect, state=AspectState.ANSWERED)
         standing = _support_line(ledger, settled, section, marks.words, layout)
+    is_thin = section.all_found and not table
+    if is_thin and aspect.state in ANSWERING and not layout.is_terse:
+        standing = " · ".join(filter(None, (standing, marks.words["no_more"])))
     is_said = standing == draft.opening and len(draft.sections) == 1
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
     told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"
