@@ -31,7 +31,11 @@ from research.engine.llm_tasks.compared_findings import (
 )
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.outline import OutlinePart, with_other_findings
+from research.engine.report.outline import (
+    OutlinePart,
+    with_other_findings,
+    with_thin_sections_filled,
+)
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import (
     asks_for_changes,
@@ -622,6 +626,8 @@ def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> N
 
 def test_a_timeline_is_told_once_in_a_dense_report() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
+    known.aspects |= {part: replace(known.aspects["A1"], id=part) for part in ("A2", "A3")}
     events = tuple(Statement(f"The fund moved in May 201{n}.", ("E2",)) for n in range(5))
     rest = Statement(NEW.claim, ("E2",))
     draft = Draft((), (Section("A1", (*events, rest)), Section("A2", (rest,)), Section("A3", ())))
@@ -633,6 +639,7 @@ def test_a_timeline_is_told_once_in_a_dense_report() -> None:
 
 def test_what_refers_back_or_has_the_date_of_its_page_is_no_event() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
     days = [f"May 201{n}" for n in range(5)]
     events = [Statement(f"The fund moved in {day}.", ("E2",)) for day in days]
     others = [
@@ -731,3 +738,25 @@ def test_a_dispute_by_words_alone_ends_where_a_comparison_of_both_finds_none(
     assert [each.contradicts for each in ledger.book.records.values()] == (
         [("E2",), ("E1",)] if left else [(), ()]
     )
+
+
+def test_a_thin_section_has_what_its_draft_left_out_and_says_that_there_is_no_more() -> None:
+    claims = (
+        "The fund lends boats in May.",
+        "A clerk counts the oars.",
+        "Nets may be hired by widows.",
+        "Harbour dues are paid in herring.",
+        "A bell calls the borrowers home.",
+    )
+    records = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(claims)]
+    known = ledger_of(*records[:3])
+    first = Statement(claims[0], ("E0",))
+    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
+    assert [said.text for said in section.statements] == [*claims[:3]]
+    told = render_report(known, Draft((), (section,)), "", 0, 0).markdown
+    assert "no more was found on this*" in told
+    known = ledger_of(*records)
+    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
+    assert len(section.statements) == len(claims) and not section.all_found
+    whole = Section("A1", tuple(Statement(each.claim, (each.id,)) for each in records[:4]))
+    assert with_thin_sections_filled(Draft((), (whole,)), known) == Draft((), (whole,))

@@ -116,7 +116,8 @@ def render_changes(
 
 
 def _change_in(said: Statement, ledger: Ledger) -> Change | None:
-    return _by_value(said, ledger) or _by_own_words(said, ledger) or _by_claim(said, ledger)
+    found = _by_value(said, ledger) or _by_own_words(said, ledger) or _by_claim(said, ledger)
+    return found or _by_former(said, ledger)
 
 
 def _by_value(said: Statement, ledger: Ledger) -> Change | None:
@@ -164,6 +165,19 @@ def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
             was, now = (text.rstrip(" .。") for text in (old.claim, said.body))
             return Change(said, "", was, now, dates, evidence, False, old)
     return None
+
+
+def _by_former(said: Statement, ledger: Ledger) -> Change | None:
+    """Return the change of what is no amount and that the evidence of a statement tells by itself:
+    what was so before in its words, and the statement.
+    """
+    former = (ledger.relations.former.get(record_id) for record_id in said.evidence)
+    was = next(filter(None, former), "")
+    if not was or said.words > LONGEST_CLAIM:
+        return None
+    dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
+    before, now = capitalize_heading(was), said.body.rstrip(" .。")
+    return Change(said, "", before, now, dates, (said.evidence, said.evidence), True)
 
 
 def _replaced_by(said: Statement, ledger: Ledger) -> Iterator[tuple[Evidence, Evidence]]:
