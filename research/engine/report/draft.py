@@ -108,7 +108,8 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `tabled` are the statements that the table of changes may tell, also
+    those that the sections have no room for.
     """
 
     short_answer: tuple[Statement, ...]
@@ -120,6 +121,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    tabled: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:

@@ -107,6 +107,9 @@ async def compose_report(run: Run) -> Written | None:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if _tells_what_is_thin(run, checked.draft):
         checked = replace(checked, draft=with_thin_sections_filled(checked.draft, ledger))
+    if run.form >= Form.NAMED and _lists_changes(run):
+        whole = replace(checked.draft, tabled=tuple(checked.draft.statements))
+        checked = replace(checked, draft=whole)
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)

@@ -16,7 +16,6 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -29,10 +28,10 @@ from research.engine.llm_tasks.compared_findings import (
     find_replaced,
     settle_suspected_disputes,
 )
+from research.engine.llm_tasks.draft import earlier_values
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.outline import (
-    OutlinePart,
     with_other_findings,
     with_thin_sections_filled,
 )
@@ -53,6 +52,7 @@ from research.engine.report.parts.repetitions import (
     without_tabled,
 )
 from research.engine.report.parts.timeline import timeline_of, without_events
+from research.engine.report.rendering.changes import changes_of
 from research.engine.report.rendering.markdown import count_words, render_report
 from research.engine.report.report_format import (
     TRIES,
@@ -152,17 +152,29 @@ def test_an_earlier_value_that_the_draft_tells_is_not_told_again() -> None:
 def test_a_section_is_given_earlier_values_where_changes_are_asked_for(form: Form) -> None:
     ledger = ledger_of(OLD, NEW)
     ledger.relations = Relations(replaced={"E1": "E2"})
-    part = OutlinePart(ledger.aspects["A1"], (NEW,), 100)
 
     def given(question: str) -> dict[str, tuple[Evidence, str]]:
         run: Any = SimpleNamespace(
             form=form, ledger=ledger, question=Question(question, "2026-01-01")
         )
-        return sections._earlier_values(run, [part])
+        return earlier_values(run, [NEW], ["How much is in it?"])
 
     told = given("How has the fund changed since 2019? I suspect that it has changed.")
     assert told == ({"E2": (ledger.book.records["E1"], "2019")} if form >= Form.CARRIED else {})
     assert given("How much does the fund hold?") == {}
+
+
+def test_the_table_of_changes_has_what_the_sections_have_no_room_for() -> None:
+    was = on_day(record_of("E3", "The fund has 12 members.", "c.example"), "2018-02")
+    now = on_day(record_of("E4", "The fund has 31 members.", "d.example"), "2024-02")
+    ledger = ledger_of(OLD, NEW, was, now)
+    ledger.relations = Relations(replaced={"E1": "E2", "E3": "E4"})
+    told, cut = Statement(NEW.claim, ("E2",)), Statement(now.claim, ("E4",))
+    short = Draft((), (Section("A1", (told,)),))
+    assert changes_of(short, ledger) == []
+    found = changes_of(replace(short, tabled=(told, cut)), ledger)
+    assert [(each.before, each.now) for each in found][1:] == [("12 members", "31 members")]
+    assert len(found) == 2
 
 
 def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:
