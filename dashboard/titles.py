@@ -23,14 +23,18 @@ MOST_LEADING = 3
 
 
 def title_of(run: Run) -> str:
-    """Return the title of a run: its question, or of a long one what the plan says is asked, or
-    else the sentence that asks. A list has to load `plan_brief`, as it leaves out the plan.
+    """Return the title of a run: its question, or of a long one the plan's title or what it says
+    is asked, or else the sentence that asks. A list has to load `plan_title` and `plan_brief`, as
+    it leaves out the plan.
     """
     question = " ".join(run.question.split())
     if len(question) <= LONGEST_TITLE:
         return question
     is_listed = "plan" in run.get_deferred_fields()
-    brief = getattr(run, "plan_brief", "") if is_listed else (run.plan or {}).get("brief")
+    plan = run.plan or {} if not is_listed else {}
+    if title := getattr(run, "plan_title", "") if is_listed else plan.get("title"):
+        return str(title)
+    brief = getattr(run, "plan_brief", "") if is_listed else plan.get("brief")
     named = " ".join((brief or "").split()).rstrip(".")
     if named and len(named) < len(question):
         return short_title(named, LONGEST_TITLE)

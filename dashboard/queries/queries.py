@@ -149,7 +149,8 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what a list shows of each run, with its thread and the states of its sub-questions.
 
     `answer` and `cited` are the short answer and the citations of the report; None without one.
-    `depth` is the value of its knob, `plan_brief` what its plan says is asked.
+    `depth` is the value of its knob; `plan_title` is what its plan calls the report, `plan_brief`
+    what it says is asked.
     """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
@@ -159,6 +160,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
         cited=Subquery(report.values("citations")[:1]),
         depth=KT("config__research_depth"),
         plan_brief=KT("plan__brief"),
+        plan_title=KT("plan__title"),
     )
     return listed.prefetch_related(Prefetch("aspects", asked))
 

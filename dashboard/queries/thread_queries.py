@@ -82,6 +82,7 @@ def thread_questions(thread_id: int) -> Sequence[Run]:
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
         plan_brief=KT("plan__brief"),
+        plan_title=KT("plan__title"),
     )
     listed = ("analyst", "language", "question", "quality_score", "origin_id", *THREAD_FIELDS)
     found = found.select_related("thread").only(*VERSION_FIELDS, *listed)

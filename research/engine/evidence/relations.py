@@ -31,9 +31,10 @@ class Relations:
     """`replaced` maps the id of an outdated record to that of the record with the newer value.
 
     `cells` maps pairs of entity and property; `figures` are key figures beside them. `recalled` has
-    the amounts that a record gives as earlier ones, beside current ones. `doubted` maps records
-    with a figure that the comparison calls outdated, though neither dates nor a checked claim show
-    it, to those with the other figure. `is_known` is True if a model compared the findings.
+    the amounts that a record gives as earlier ones, beside current ones, and `former` what it says
+    was so before, where that is no amount. `doubted` maps records with a figure that the comparison
+    calls outdated, though neither dates nor a checked claim show it, to those with the other
+    figure. `is_known` is True if a model compared the findings.
     """
 
     is_known: bool = False
@@ -44,3 +45,4 @@ class Relations:
     figures: tuple[KeyFigure, ...] = ()
     recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)
     doubted: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)

@@ -34,6 +34,18 @@ class Form(IntEnum):
     """Where a sub-question asks for the course of events, the timeline stands in its section and
     has the dated findings that the draft left out; they answer it in the short answer.
     """
+    GATHERED = 31
+    """A sentence of the short answer that failed gives way to the statements that it rested on. The
+    course of events is told by its landmarks, its table has each event once and opens its section,
+    and one that nobody asked for needs more events. All statements on one dispute stand together,
+    whatever pairs of their records are known. A section of few statements says that no more was
+    found.
+    """
+    NAMED = 32
+    """The plan names the report and each sub-question in few words. Where changes are asked for,
+    reports that are drafted at once are given earlier values, too, and the table of changes has
+    those that were cut from the sections.
+    """
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)

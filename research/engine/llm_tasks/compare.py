@@ -97,7 +97,8 @@ async def compare_findings(run: Run) -> None:
     table = _table(run.ledger, answer, replaced)
     figures = find_figures(run.ledger, answer.figures, replaced)
     recalled = find_recalled(run.ledger, answer.earlier)
-    relations = Relations(True, replaced, *table, figures, recalled)
+    former = find_former(run.ledger, answer.earlier) if run.form >= Form.GATHERED else {}
+    relations = Relations(True, replaced, *table, figures, recalled, former=former)
     relations = _with_doubts(run, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
@@ -173,6 +174,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "things": compared_things(run.question.text),
+        "tells_former": run.form >= Form.GATHERED,
     }
 
 
@@ -213,6 +215,19 @@ def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, f
         amounts = amounts_of(each.value)
         if record is not None and amounts and amounts < amounts_of(record.claim):
             found[record.id] = found.get(record.id, frozenset()) | amounts
+    return found
+
+
+def find_former(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, str]:
+    """Return what records say was so before in words of their claim, by id, where it has no
+    amount.
+    """
+    found: dict[str, str] = {}
+    for each in said:
+        record, value = ledger.book.records.get(id_in(each.finding)), each.value.strip(' .,;"“”')
+        at = record.claim.casefold().find(value.casefold()) if record and value else -1
+        if record is not None and at >= 0 and not amounts_of(value) and value != record.claim:
+            found.setdefault(record.id, record.claim[at : at + len(value)])
     return found
 
 

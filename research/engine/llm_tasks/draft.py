@@ -37,6 +37,7 @@ from research.engine.report.draft import (
     cite_ids,
     statement_of,
 )
+from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.report_format import summary_words, wanted_form, wanted_length
 from research.engine.run import Run
 
@@ -159,8 +160,25 @@ async def _taken_up(run: Run) -> PendingDraft | None:
     return begun
 
 
+def earlier_values(
+    run: Run, records: Sequence[Evidence], asked: Sequence[str]
+) -> dict[str, tuple[Evidence, str]]:
+    """Return the newest value that each record has replaced, with its date, where the question or a
+    sub-question asks what has changed.
+    """
+    texts = (run.question.text, *asked)
+    if run.form < Form.CARRIED or not any(map(asks_for_changes, texts)):
+        return {}
+    before = previous_values(run.ledger)
+    newest = {r.id: max(before[r.id], key=first_date) for r in records if r.id in before}
+    return {new: (old, first_date(old)[:MONTH]) for new, old in newest.items()}
+
+
 def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
+    usable = usable_evidence(ledger)
+    is_told = run.form >= Form.NAMED and run.config.research_depth != "quick"
+    asked = [aspect.text for aspect in ledger.aspects.values()]
     return {
         "question": run.question.text,
         "today": run.question.today,
@@ -168,7 +186,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "aspects": list(ledger.aspects.values()),
-        "evidence": most_relevant(usable_evidence(ledger), room),
+        "evidence": most_relevant(usable, room),
+        "earlier": earlier_values(run, usable, asked) if is_told else {},
         "fence": fences(run),
         "introduces": run.form >= Form.CARRIED and run.config.research_depth != "quick",
         "disputes": newest_disputes(ledger),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
+
+from pydantic import Field
 
 from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
@@ -17,12 +20,14 @@ from research.engine.records import Complexity, PlannedAspect
 from research.engine.report.report_format import ASKED_FORMS
 from research.engine.run import Run
 from research.engine.text.language import code_of, language_of
-from research.engine.text.tokens import normalise_space
+from research.engine.text.tokens import capitalize_heading, normalise_space
 from research.engine.threads.seed import ReportForm
 
 MOST_QUESTIONS = 3
 LONGEST_READER, LONGEST_READER_BEFORE = 300, 100
 """Characters, and those before `Form.UNCUT`."""
+LONGEST_TITLE, LONGEST_HEADING = 100, 60
+"""Characters of a title, and of the heading of a sub-question."""
 
 
 class IntakeAnswer(Answer):
@@ -46,8 +51,26 @@ class PlanAnswer(IntakeAnswer):
     output_format: str
 
 
-AGREED = Task("intake", IntakeAnswer, 1500)
-ASKING = Task("intake", PlanAnswer, 1500)
+class Names(Answer):
+    """`headings` correspond to `sub_questions` by position."""
+
+    title: str = ""
+    headings: list[str] = Field(default_factory=list)
+
+
+class NamedIntakeAnswer(IntakeAnswer, Names):
+    """Requirements of the research; `queries` and `headings` correspond to `sub_questions`."""
+
+
+class NamedPlanAnswer(PlanAnswer, Names):
+    """And what a person is asked, or reads before they approve the plan."""
+
+
+AGREED = Task("intake", NamedIntakeAnswer, 1800)
+ASKING = Task("intake", NamedPlanAnswer, 1800)
+AGREED_UNNAMED = Task("intake", IntakeAnswer, 1500)
+ASKING_UNNAMED = Task("intake", PlanAnswer, 1500)
+"""Before `Form.NAMED`."""
 
 
 async def understand_question(
@@ -61,10 +84,16 @@ async def understand_question(
         "comment": comment,
         "most": most_aspects(run),
         "agreed": run.question.agreed,
+        "names": run.form >= Form.NAMED,
     }
-    task: Task[Any] = AGREED if run.question.agreed else ASKING
     attempts = run.config.max_model_attempts
-    return _to_understood(run, await ask_model(run.journal, attempts, place, task, context))
+    return _to_understood(run, await ask_model(run.journal, attempts, place, _task(run), context))
+
+
+def _task(run: Run) -> Task[Any]:
+    if run.form < Form.NAMED:
+        return AGREED_UNNAMED if run.question.agreed else ASKING_UNNAMED
+    return AGREED if run.question.agreed else ASKING
 
 
 def most_aspects(run: Run) -> int:
@@ -89,12 +118,29 @@ def _reader(run: Run, told: str) -> str:
     return textwrap.shorten(told, LONGEST_READER, placeholder=" …")
 
 
+def _usable_headings(names: Names, asked: Sequence[str]) -> list[str]:
+    """Return the headings, '' for one that is long; none if they don't tell the parts apart."""
+    headings = [_short_name(heading, LONGEST_HEADING) for heading in names.headings]
+    given = list(filter(None, headings))
+    if len(asked) == 1 or len(names.headings) != len(asked) or len(set(given)) < len(given):
+        return []
+    return headings
+
+
+def _short_name(text: str, most: int) -> str:
+    """Return a name on one line without a mark at its end, '' if it is longer than `most`."""
+    name = normalise_space(text).strip(" .:;,")
+    return capitalize_heading(name) if len(name) <= most else ""
+
+
 def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
     question = run.question.text
-    parts = zip_longest(answer.sub_questions[: most_aspects(run)], answer.queries, fillvalue="")
+    asked = answer.sub_questions[: most_aspects(run)]
+    names = answer if isinstance(answer, Names) else Names()
+    parts = zip_longest(asked, answer.queries, _usable_headings(names, asked), fillvalue="")
     planned = [
-        PlannedAspect(normalise_space(part), normalise_space(query) or normalise_space(part))
-        for part, query in parts
+        PlannedAspect(normalise_space(part), normalise_space(query or part), heading)
+        for part, query, heading in parts
         if part.strip()
     ]
     understood = Understood(
@@ -104,6 +150,7 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
         aspects=tuple(planned) or (PlannedAspect(question, question),),
         form=_asked_form(run, answer.form, len(planned)),
         reader=_reader(run, normalise_space(answer.reader)),
+        title=_short_name(names.title, LONGEST_TITLE),
     )
     if not isinstance(answer, PlanAnswer):
         return understood

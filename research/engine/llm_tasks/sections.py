@@ -23,6 +23,7 @@ from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.draft import (
     MOST_OF_A_VERDICT,
     ComputedStatement,
+    earlier_values,
     statements_of,
     usable_evidence,
 )
@@ -36,10 +37,8 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
-from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement, without_ids
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
-from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back
@@ -166,25 +165,12 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "parts": parts,
         "owners": owners,
         "evidence": most_relevant(records, room),
-        "earlier": _earlier_values(run, parts),
+        "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "introduces": run.form >= Form.CARRIED,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "length": f"at most {sum(part.words for part in parts)}",
     }
-
-
-def _earlier_values(run: Run, parts: Sequence[OutlinePart]) -> dict[str, tuple[Evidence, str]]:
-    """Return the newest value that each record of the sections has replaced, with its date, where
-    the question or theirs asks what has changed.
-    """
-    asked = (run.question.text, *(part.aspect.text for part in parts))
-    if run.form < Form.CARRIED or not any(map(asks_for_changes, asked)):
-        return {}
-    before = previous_values(run.ledger)
-    own = [record.id for part in parts for record in part.records if record.id in before]
-    newest = {new: max(before[new], key=first_date) for new in own}
-    return {new: (old, first_date(old)[:MONTH]) for new, old in newest.items()}
 
 
 # --- the summary ----------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class Understood:
     output_format: str = ""
     form: str = "full"
     reader: str = ""
+    title: str = ""
 
 
 def from_wording(

@@ -31,8 +31,11 @@ class RunState:
 
 @dataclass(frozen=True)
 class PlannedAspect:
+    """A sub-question with its first query; `heading` is its name in few words, if it has one."""
+
     text: str
     query: str
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Plan:
     """The understood question and the intended research, for a person to approve. Key: the run.
 
     `form` is a shape of the report that the question asks for, `reader` whom it is for and in which
-    tone. `searches_private_words` permits sending words that only documents contain to web
-    searches.
+    tone, `title` its name. `searches_private_words` permits sending words that only documents
+    contain to web searches.
     """
 
     brief: str
@@ -71,6 +74,7 @@ class Plan:
     reader: str = ""
     estimate: Estimate | None = None
     searches_private_words: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class Statement:
     that code made it of a column of the comparison. `earlier` are ids of evidence with values that
     its own has replaced. `is_verdict` says that it answers the question as a whole. `clauses` are
     beginnings of the text, up to where the model cited evidence within it, with the ids.
-    `replaced_words` counts the words of the statement in whose place a quotation stands.
+    `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
+    the sub-question that it stands under in the short answer if its evidence belongs to another.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Statement:
     is_verdict: bool = False
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     replaced_words: int = field(default=0, compare=False)
+    part: str = field(default="", compare=False)
 
     @property
     def body(self) -> str:
@@ -89,10 +91,13 @@ class Statement:
 
 @dataclass(frozen=True)
 class Section:
-    """What the report says on one sub-question."""
+    """What the report says on one sub-question; few statements that are `all_found` are all that
+    there is to say.
+    """
 
     aspect_id: str
     statements: tuple[Statement, ...]
+    all_found: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,8 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `tabled` are the statements that the table of changes may tell, also
+    those that the sections have no room for.
     """
 
     short_answer: tuple[Statement, ...]
@@ -115,6 +121,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    tabled: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:

@@ -15,6 +15,7 @@ from research.engine.report.parts.dating import counts_otherwise, first_date, is
 from research.engine.report.parts.disagreement import with_both_sides
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
+from research.engine.report.parts.timeline import landmarks
 from research.engine.report.parts.verdict import verdict_of
 from research.engine.report.report_format import SHORT_ANSWER_WORDS, summary_words
 from research.engine.report.report_i18n import labels_for
@@ -55,7 +56,8 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
         columns = {}
         if run.config.research_depth != "quick":
             columns = told_columns(ledger.relations, labels_for(language), language)
-        short = lead_with_findings(ledger, given, ordered, most, columns)
+        course = landmarks(replace(draft, sections=ordered), ledger, given)
+        short = lead_with_findings(ledger, given, ordered, most, columns, course)
     if not short:
         answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
         short = choose_short(given, answering, most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -15,6 +15,8 @@ from research.engine.text.language import code_of, language_of
 from research.engine.text.tokens import term_set
 
 LEAST_WORDS, MOST_WORDS = 80, 800
+THIN = 3
+"""Statements up to which a section of a thorough report says whether there was more."""
 MOST_RECORDS = 45
 """Records that a draft of `MOST_WORDS` has room for; a section with more has several drafts."""
 GROUPED_FROM = 6
@@ -109,10 +111,23 @@ def divide_part(part: OutlinePart) -> list[OutlinePart]:
     return [replace(part, records=each, words=part.words // drafts) for each in slices]
 
 
-def with_other_findings(draft: Draft, ledger: Ledger) -> Draft:
-    """Return the draft whose sections have, behind their own statements, the claims that it left
-    out: those that code vouches for, in the report's language, that can be read alone and that
-    nothing in the report resembles.
+def with_thin_sections_filled(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose sections of few statements have what it left out as well; those that
+    stay thin say all that was found.
+    """
+    thin = {part.aspect_id for part in draft.sections if len(part.statements) <= THIN}
+    filled = with_other_findings(draft, ledger, thin) if thin else draft
+    sections = (
+        replace(each, all_found=len(each.statements) <= THIN) if each.aspect_id in thin else each
+        for each in filled.sections
+    )
+    return replace(filled, sections=tuple(sections))
+
+
+def with_other_findings(draft: Draft, ledger: Ledger, only: Set[str] | None = None) -> Draft:
+    """Return the draft whose sections, or `only` some, have, behind their own statements, the
+    claims that it left out: those that code vouches for, in the report's language, that can be read
+    alone and that nothing in the report resembles.
 
     Outdated and disputed ones, and those that the table or the key figures have, stay out.
     """
@@ -126,7 +141,8 @@ def with_other_findings(draft: Draft, ledger: Ledger) -> Draft:
     answered = [i for i in sections if ledger.aspects[i].state in ANSWERING]
     for record in ledger.statable:
         part = owner_of(record, ledger, answered)
-        if part is None or record.id in left_aside or record.contradicts:
+        is_wanted = part is not None and (only is None or part in only)
+        if part is None or not is_wanted or record.id in left_aside or record.contradicts:
             continue
         said = Statement(record.claim, (record.id,))
         is_new = not any(is_alike(record, other) for other in known)

@@ -17,14 +17,14 @@ from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.draft import Draft, Statement, replace_statements, walled
 from research.engine.report.key_claims import choose_short, has_verdict, with_key_claims
-from research.engine.report.outline import with_other_findings
+from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,
     asks_for_changes,
     date_of_statement,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import join_rivals
+from research.engine.report.parts.disagreement import first_of_sides, gather_rivals, join_rivals
 from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
@@ -36,7 +36,12 @@ from research.engine.report.parts.repetitions import (
     without_summarised,
     without_tabled,
 )
-from research.engine.report.parts.timeline import with_course_of_events, without_told_events
+from research.engine.report.parts.timeline import (
+    course_events,
+    with_course_of_events,
+    with_one_landmark,
+    without_told_events,
+)
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
     Layout,
@@ -60,6 +65,7 @@ from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.qualification import least_proportion
 from research.engine.verifier.quote_instead import quote_instead
+from research.engine.verifier.stand_ins import with_stand_ins
 
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
@@ -89,13 +95,21 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
     if run.has_model:
-        drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
+        if run.form >= Form.GATHERED:
+            drafted = gather_rivals(drafted, ledger)
+        else:
+            drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
         drafted = with_course_of_events(drafted, ledger)
     checked = await _check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
+    if _tells_what_is_thin(run, checked.draft):
+        checked = replace(checked, draft=with_thin_sections_filled(checked.draft, ledger))
+    if run.form >= Form.NAMED and _lists_changes(run):
+        whole = replace(checked.draft, tabled=tuple(checked.draft.statements))
+        checked = replace(checked, draft=whole)
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -127,9 +141,15 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return count_words(rendered.markdown) <= room
 
     records = run.ledger.book.records
+    events = [said for _, said in course_events(checked.draft, run.ledger)]
 
-    def is_disputed(said: Statement) -> bool:
-        return any(records[i].contradicts for i in said.evidence)
+    sides = {said for section in checked.draft.sections for said in section.statements}
+    if run.form >= Form.GATHERED:
+        sides = first_of_sides(checked.draft, run.ledger)
+
+    def is_kept(said: Statement) -> bool:
+        is_disputed = any(records[i].contradicts for i in said.evidence)
+        return said in events or (is_disputed and said in sides)
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -150,9 +170,10 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     if is_concise and not draft.by_code:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
-    draft = told_once(draft, run.ledger.relations, has_figures)
+    draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
+    draft = told_once(draft, run.ledger.relations, has_figures, events)
     checked = replace(checked, draft=draft, is_dense=True)
-    return replace(checked, draft=shorten(draft, is_short, is_disputed, answered_by, cost))
+    return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
 
 
 async def _draft_report(run: Run) -> Draft:
@@ -241,6 +262,12 @@ def _lists_changes(run: Run) -> bool:
     return run.form >= Form.CARRIED and is_long and asks_for_changes(run.question.text)
 
 
+def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
+    """Return whether the report is one that should say all there is, and that no more was found."""
+    is_whole = run.config.research_depth == "thorough" and run.shape.form in IN_SECTIONS
+    return run.form >= Form.GATHERED and is_whole and not draft.by_code
+
+
 def _is_concise(run: Run) -> bool:
     """Return whether a report that is too long has key figures, and may say what the draft left
     out: a quick one whose form nobody chose.
@@ -282,20 +309,23 @@ async def _check_draft(run: Run, draft: Draft) -> Checked:
         draft = replace_statements(draft, await repair_draft(run, draft, found))
         left = await run_in_thread(run.rules.find_faults, draft, run.ledger)
         repaired, found = max(0, len(found) - len(left)), left
-    faulty = [fault.statement for fault in found]
+    faulty, given = [fault.statement for fault in found], draft.short_answer
     draft = quote_instead(draft, faulty, run.ledger)
     if not draft.short_answer and draft.sections and is_sectioned(run):
-        draft = await _summarise(run, draft)
+        draft, given = await _summarise(run, draft)
     verifies = run.rules.verifies_statements
     verified = await verify_draft(run, draft) if verifies else Verified(draft)
     refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
     stood = 1 - refused / drafted if drafted else 1.0
-    return Checked(verified.draft, repaired, len(found), verified, stood)
+    checked = verified.draft
+    if run.form >= Form.GATHERED:
+        checked = with_stand_ins(checked, given)
+    return Checked(checked, repaired, len(found), verified, stood)
 
 
-async def _summarise(run: Run, draft: Draft) -> Draft:
-    """Return the draft with a summary of its statements; sentences that their evidence doesn't
-    carry give way to statements that do.
+async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ...]]:
+    """Return the draft with a summary of its statements, without sentences that their evidence
+    doesn't carry, and the summary as the model gave it.
     """
     summary = await write_summary(run, draft)
     found = await run_in_thread(run.rules.find_faults, Draft(summary, ()), run.ledger)
@@ -303,7 +333,7 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     kept = tuple(each for each in summary if each not in faulty)
     if not kept:
         kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
-    return replace(draft, short_answer=kept)
+    return replace(draft, short_answer=kept), summary or kept
 
 
 def _to_report(checked: Checked, rendered: Rendered) -> Report:

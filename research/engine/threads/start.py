@@ -192,6 +192,7 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
         form=understood.form,
         reader=understood.reader,
         searches_private_words=run.config.search_private_words,
+        title=understood.title,
     )
     rates, is_qualified = run.journal.meter.rates, run.qualification is not None
     parts = run.parts_of(plan)
@@ -200,14 +201,14 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
 
 
 def _edit_plan(plan: Plan, command: Mapping[str, Any]) -> Plan:
-    """Return the plan with the person's sub-questions and terms; an unchanged one keeps
-    its query.
+    """Return the plan with the person's sub-questions and terms; an unchanged one keeps its query
+    and heading.
     """
-    queries = {aspect.text: aspect.query for aspect in plan.aspects}
+    known = {aspect.text: aspect for aspect in plan.aspects}
     texts = [
         normalise_space(str(text)) for text in command.get("aspects") or () if str(text).strip()
     ]
-    aspects = tuple(PlannedAspect(text, queries.get(text, text)) for text in texts)
+    aspects = tuple(known.get(text, PlannedAspect(text, text)) for text in texts)
     terms: dict[str, Any] = {
         n: normalise_space(str(command[n])) for n in PLAN_TERMS if n in command
     }

@@ -11,6 +11,7 @@ from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import KeyFigure, Relations
+from research.engine.llm_tasks.compare import RecalledAnswer, find_former
 from research.engine.records import Evidence
 from research.engine.report.draft import Computation, Draft, Section, Statement
 from research.engine.report.rendering.changes import Change, changes_of
@@ -165,3 +166,27 @@ async def test_a_question_that_asks_for_changes_gets_them_but_in_a_quick_report(
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s33")
     report = (await research(question, depth)).report
     assert ("## What has changed" in report.markdown) is is_listed
+
+
+def test_what_one_sentence_says_was_so_before_is_a_change_without_figures() -> None:
+    claim = "The mayor is chosen by the guilds, formerly by lot."
+    made = known(FEE, LENGTH)
+    record = on_day(record_of("E9", claim, "c.example"), "2025-06-07")
+    made.book.take_over(record)
+    said = Statement("The guilds choose the mayor, which used to be done by lot.", ("E9",))
+    drafted = draft_of(FEE, LENGTH)
+    section = replace(drafted.sections[0], statements=(*drafted.sections[0].statements, said))
+    drafted = replace(drafted, sections=(section,))
+    assert len(changes_of(drafted, made)) == 2
+    former = find_former(made, [RecalledAnswer(finding="E9", value="By lot.")])
+    assert former == {"E9": "by lot"}
+    made.relations = replace(made.relations, former=former)
+    [*_, change] = changes_of(drafted, made)
+    assert told(change) == ("", "By lot", said.body.rstrip("."))
+
+
+@pytest.mark.parametrize("value", ["by vote", "", "of 1850", "60 talers"])
+def test_only_words_of_the_claim_were_so_before(value: str) -> None:
+    made = known(FEE)
+    answer = [RecalledAnswer(finding=FEE[0].id, value=value)]
+    assert find_former(made, answer) == {}

@@ -16,7 +16,6 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -29,9 +28,13 @@ from research.engine.llm_tasks.compared_findings import (
     find_replaced,
     settle_suspected_disputes,
 )
+from research.engine.llm_tasks.draft import earlier_values
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.outline import OutlinePart, with_other_findings
+from research.engine.report.outline import (
+    with_other_findings,
+    with_thin_sections_filled,
+)
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import (
     asks_for_changes,
@@ -49,6 +52,7 @@ from research.engine.report.parts.repetitions import (
     without_tabled,
 )
 from research.engine.report.parts.timeline import timeline_of, without_events
+from research.engine.report.rendering.changes import changes_of
 from research.engine.report.rendering.markdown import count_words, render_report
 from research.engine.report.report_format import (
     TRIES,
@@ -148,17 +152,29 @@ def test_an_earlier_value_that_the_draft_tells_is_not_told_again() -> None:
 def test_a_section_is_given_earlier_values_where_changes_are_asked_for(form: Form) -> None:
     ledger = ledger_of(OLD, NEW)
     ledger.relations = Relations(replaced={"E1": "E2"})
-    part = OutlinePart(ledger.aspects["A1"], (NEW,), 100)
 
     def given(question: str) -> dict[str, tuple[Evidence, str]]:
         run: Any = SimpleNamespace(
             form=form, ledger=ledger, question=Question(question, "2026-01-01")
         )
-        return sections._earlier_values(run, [part])
+        return earlier_values(run, [NEW], ["How much is in it?"])
 
     told = given("How has the fund changed since 2019? I suspect that it has changed.")
     assert told == ({"E2": (ledger.book.records["E1"], "2019")} if form >= Form.CARRIED else {})
     assert given("How much does the fund hold?") == {}
+
+
+def test_the_table_of_changes_has_what_the_sections_have_no_room_for() -> None:
+    was = on_day(record_of("E3", "The fund has 12 members.", "c.example"), "2018-02")
+    now = on_day(record_of("E4", "The fund has 31 members.", "d.example"), "2024-02")
+    ledger = ledger_of(OLD, NEW, was, now)
+    ledger.relations = Relations(replaced={"E1": "E2", "E3": "E4"})
+    told, cut = Statement(NEW.claim, ("E2",)), Statement(now.claim, ("E4",))
+    short = Draft((), (Section("A1", (told,)),))
+    assert changes_of(short, ledger) == []
+    found = changes_of(replace(short, tabled=(told, cut)), ledger)
+    assert [(each.before, each.now) for each in found][1:] == [("12 members", "31 members")]
+    assert len(found) == 2
 
 
 def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:
@@ -622,6 +638,8 @@ def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> N
 
 def test_a_timeline_is_told_once_in_a_dense_report() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
+    known.aspects |= {part: replace(known.aspects["A1"], id=part) for part in ("A2", "A3")}
     events = tuple(Statement(f"The fund moved in May 201{n}.", ("E2",)) for n in range(5))
     rest = Statement(NEW.claim, ("E2",))
     draft = Draft((), (Section("A1", (*events, rest)), Section("A2", (rest,)), Section("A3", ())))
@@ -633,6 +651,7 @@ def test_a_timeline_is_told_once_in_a_dense_report() -> None:
 
 def test_what_refers_back_or_has_the_date_of_its_page_is_no_event() -> None:
     known = ledger_of(NEW)
+    known.question = "Give a timeline of the fund."
     days = [f"May 201{n}" for n in range(5)]
     events = [Statement(f"The fund moved in {day}.", ("E2",)) for day in days]
     others = [
@@ -731,3 +750,25 @@ def test_a_dispute_by_words_alone_ends_where_a_comparison_of_both_finds_none(
     assert [each.contradicts for each in ledger.book.records.values()] == (
         [("E2",), ("E1",)] if left else [(), ()]
     )
+
+
+def test_a_thin_section_has_what_its_draft_left_out_and_says_that_there_is_no_more() -> None:
+    claims = (
+        "The fund lends boats in May.",
+        "A clerk counts the oars.",
+        "Nets may be hired by widows.",
+        "Harbour dues are paid in herring.",
+        "A bell calls the borrowers home.",
+    )
+    records = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(claims)]
+    known = ledger_of(*records[:3])
+    first = Statement(claims[0], ("E0",))
+    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
+    assert [said.text for said in section.statements] == [*claims[:3]]
+    told = render_report(known, Draft((), (section,)), "", 0, 0).markdown
+    assert "no more was found on this*" in told
+    known = ledger_of(*records)
+    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
+    assert len(section.statements) == len(claims) and not section.all_found
+    whole = Section("A1", tuple(Statement(each.claim, (each.id,)) for each in records[:4]))
+    assert with_thin_sections_filled(Draft((), (whole,)), known) == Draft((), (whole,))

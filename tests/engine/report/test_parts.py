@@ -162,7 +162,7 @@ def test_dated_statements_make_a_timeline_in_order() -> None:
     said = [Statement(f"A | B changed in {day}.", (f"E{n}",)) for n, day in enumerate(days)]
     other = [Statement("It changed in 1888.", ("E8",)), Statement("March 1800 saw none.")]
     sections = [Section(f"A{n}", tuple(part)) for n, part in enumerate((said[:2], said[2:], other))]
-    known, _ = ledger("What changed?")
+    known, _ = ledger("What changed, as a timeline?")
     drafted = Draft((), tuple(sections))
     shown = render_timeline(drafted, known, WORDS, lambda ids: f"[{','.join(ids)}]")
     assert shown.split("\n")[2:] == [

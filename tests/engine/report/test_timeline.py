@@ -10,13 +10,18 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.key_claims import lead_with_findings
 from research.engine.report.parts.timeline import (
     asks_for_course,
+    landmarks,
+    merged_events,
     timeline_of,
     with_course_of_events,
+    with_one_landmark,
     without_told_events,
 )
 from research.engine.report.rendering.markdown import render_report
+from research.engine.report.report_format import Layout
 from tests.engine.report.test_comparing import ledger_of, record_of
 
 MOVES = [
@@ -102,3 +107,87 @@ def test_a_definite_noun_is_clear_beside_its_date() -> None:
     assert ban in [said for _, said in timeline_of(Draft((), sections), known)]
     known.began = Form.CARRIED
     assert ban not in [said for _, said in timeline_of(Draft((), sections), known)]
+
+
+def in_three_sections(known: Ledger, *said: Statement) -> Draft:
+    """Return a draft with these statements in the section on the course of events, and two more."""
+    rest = Statement("The fund is old.", ("E0",))
+    for part in ("A2", "A3"):
+        known.aspects[part] = replace(known.aspects["A1"], id=part, text=f"What is {part}?")
+    return Draft((), (Section("A1", said), Section("A2", (rest,)), Section("A3", (rest,))))
+
+
+def told_of(records: list[Evidence]) -> list[Statement]:
+    return [Statement(each.claim, (each.id,)) for each in records]
+
+
+def test_two_statements_on_one_event_are_one_row() -> None:
+    again = record_of("E9", "The register enters the house number 3 under May 2013.", "9.example")
+    other = record_of("E8", "A cook was hired in May 2013.", "8.example")
+    known = known_of(*MOVES, again, other)
+    draft = in_three_sections(known, *told_of([*MOVES, again, other]))
+    rows = merged_events(timeline_of(draft, known), known)
+    assert [said.evidence for _, said in rows][3:5] == [("E3", "E9"), ("E8",)]
+    known.began = Form.TOLD
+    assert len(merged_events(timeline_of(draft, known), known)) == len(MOVES) + 2
+
+
+def test_a_timeline_that_nobody_asked_for_needs_more_events() -> None:
+    known = known_of(*MOVES)
+    draft = in_three_sections(known, *told_of(MOVES))
+    assert len(timeline_of(draft, known)) == len(MOVES)
+    known.aspects["A1"] = replace(known.aspects["A1"], text="Where was the fund?")
+    assert timeline_of(draft, known) == []
+    known.plan = replace(known.plan, output_format="A timeline, then the reasons.")
+    assert len(timeline_of(draft, known)) == len(MOVES)
+    known.plan = replace(known.plan, output_format="")
+    known.began = Form.TOLD
+    assert len(timeline_of(draft, known)) == len(MOVES)
+
+
+def test_a_claim_is_an_event_though_it_opens_with_a_pronoun() -> None:
+    act = record_of("E9", "It was in June 2012 that the Fund Act was passed.", "9.example")
+    known = known_of(*MOVES, act)
+    loose = Statement("It burnt down in June 2014.", ("E4",))
+    events = timeline_of(in_three_sections(known, *told_of([*MOVES, act]), loose), known)
+    assert act.claim in [said.body for _, said in events]
+    assert loose not in [said for _, said in events]
+
+
+def test_the_short_answer_has_the_first_the_weightiest_and_the_latest_event() -> None:
+    claims = (
+        "A baker founded the fund in May 2010.",
+        "Two guards were hired in June 2011.",
+        "The flood ruined the cellar in July 2012.",
+        "A dentist chaired the fund from March 2013 on.",
+        "The fund was closed in May 2014.",
+        "After the flood the cellar was dry again.",
+    )
+    events = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(claims)]
+    known = known_of(*events)
+    draft = in_three_sections(known, *told_of(events))
+    found = landmarks(draft, known)
+    assert [said.evidence for said in found] == [("E0",), ("E2",), ("E4",)]
+    assert {said.part for said in found} == {"A1"}
+    chosen = [Statement("A dentist came next.", ("E3",))]
+    assert [said.evidence for said in landmarks(draft, known, chosen)][1] == ("E3",)
+    assert [said.evidence for said in with_one_landmark((*chosen, *found))] == [("E3",), ("E2",)]
+    short = lead_with_findings(known, (), draft.sections, 200, {}, found)
+    assert short[:3] == tuple(found)
+    known.began = Form.TOLD
+    assert landmarks(draft, known) == []
+
+
+@pytest.mark.parametrize("is_dense", [False, True])
+def test_the_short_answer_says_where_all_events_stand(is_dense: bool) -> None:
+    known = known_of(*MOVES)
+    draft = in_three_sections(known, *told_of(MOVES))
+    parts = (replace(draft.sections[at].statements[0], part=f"A{at + 1}") for at in range(1, 3))
+    draft = replace(draft, short_answer=(*landmarks(draft, known), *parts))
+    layout = Layout(labels_items=True, is_dense=is_dense)
+    told = render_report(known, draft, "", 0, 0, layout).markdown
+    item = next(line for line in told.splitlines() if "6 events from" in line)
+    assert item.endswith("6 events from May 2010 to May 2015 follow below in their order.")
+    assert item.startswith("- **What is the course of events")
+    assert ("\n| May 2013 | " in told) != is_dense
+    assert ("\n- The fund moved to its house number 3" in told) == is_dense

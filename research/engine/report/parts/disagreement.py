@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
@@ -17,6 +18,8 @@ _NO_HOLDER = re.compile(
     r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
     re.IGNORECASE,
 )
+Chunk = list[Statement]
+"""A statement, and those behind it that go on about the same."""
 _GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
@@ -51,6 +54,158 @@ def join_rivals(draft: Draft, ledger: Ledger, goes_on: bool = True) -> Draft:
 
     sections = tuple(map(joined, draft.sections))
     return replace(draft, sections=tuple(each for each in sections if each.statements))
+
+
+def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose statements on one dispute stand together, in the section that has most
+    of them: what only says that there is one, the side that is told first, then the others.
+
+    If the draft lacks the other side, the claim of one that contradicts the first is inserted.
+    """
+    told = [said for section in draft.sections for said in section.statements]
+    disputes, cited = Disputes(ledger, told), {i for said in told for i in said.evidence}
+    chunks = {each.aspect_id: [*_chunks(each.statements, disputes)] for each in draft.sections}
+    members: dict[int, dict[str, list[Chunk]]] = {}
+    for part, found in chunks.items():
+        for chunk in found:
+            number = disputes.of(chunk[0])
+            if number is not None:
+                members.setdefault(number, {}).setdefault(part, []).append(chunk)
+    hosts = {n: max(told, key=lambda part: len(told[part])) for n, told in members.items()}
+
+    def gathered(part: str) -> Iterator[Statement]:
+        for chunk in chunks[part]:
+            number = disputes.of(chunk[0])
+            if number is None:
+                yield from chunk
+            elif hosts[number] == part and chunk is members[number][part][0]:
+                own, others = members[number][part], members[number].items()
+                rest = [each for name, found in others if name != part for each in found]
+                yield from _in_order([*own, *rest], disputes, ledger, cited)
+
+    sections = (replace(s, statements=tuple(gathered(s.aspect_id))) for s in draft.sections)
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
+
+
+def _chunks(statements: Iterable[Statement], disputes: Disputes) -> Iterator[Chunk]:
+    """Yield the statements, those on a dispute with what goes on about it: it rests on some of the
+    same evidence.
+    """
+    chunk: list[Statement] = []
+    for said in statements:
+        goes_on = (
+            bool(chunk)
+            and disputes.of(chunk[0]) is not None
+            and disputes.of(said) is None
+            and not {*chunk[0].evidence}.isdisjoint(said.evidence)
+        )
+        if chunk and not goes_on:
+            yield chunk
+            chunk = []
+        chunk.append(said)
+    if chunk:
+        yield chunk
+
+
+def _in_order(
+    chunks: Sequence[Chunk], disputes: Disputes, ledger: Ledger, cited: Set[str]
+) -> Iterator[Statement]:
+    """Yield what is said on a dispute side by side, with the other side if nothing `cited` is."""
+    leads = [chunk for chunk in chunks if len(disputes.sides_of(chunk[0])) > 1]
+    sides = [chunk for chunk in chunks if chunk not in leads]
+
+    def is_other(said: Statement) -> bool:
+        first = sides[0][0]
+        return _disagree(said, first, ledger) or disputes.differ(said, first)
+
+    others = [chunk for chunk in sides if is_other(chunk[0])]
+    first = [chunk for chunk in sides if chunk not in others]
+    for chunk in (*leads, *first, *others):
+        yield from chunk
+    if not others and not leads:
+        rivals = (i for chunk in first for i in _rivals_of(chunk[0], ledger))
+        rival = next(rivals, None)
+        if rival is not None and rival not in cited:
+            yield replace(_as_statement(rival, ledger), is_item=first[0][0].is_item)
+
+
+class Disputes:
+    """What the records of a ledger that contradict each other are about: each belongs to one
+    dispute, and to one of its sides, by the pairs that are known. Disputed records that one of the
+    statements cites for the same are on one side, unless they contradict each other.
+    """
+
+    def __init__(self, ledger: Ledger, statements: Iterable[Statement]) -> None:
+        self._records = ledger.book.records
+        self._numbers: dict[str, int] = {}
+        self._sides: dict[str, int] = {}
+        allies: dict[str, set[str]] = {}
+        for said in statements:
+            for one, other in combinations(filter(self._is_disputed, said.evidence), 2):
+                if not said.is_verdict and other not in self._records[one].contradicts:
+                    allies.setdefault(one, set()).add(other)
+                    allies.setdefault(other, set()).add(one)
+        for record_id in filter(self._is_disputed, self._records):
+            if record_id not in self._numbers:
+                self._number_from(record_id, allies)
+
+    def _is_disputed(self, record_id: str) -> bool:
+        return record_id in self._records and bool(self._records[record_id].contradicts)
+
+    def _number_from(self, first: str, allies: Mapping[str, set[str]]) -> None:
+        number = len(self._numbers)
+        self._sides[first], queue = 0, [first]
+        for record_id in queue:
+            self._numbers[record_id] = number
+            side, rivals = self._sides[record_id], self._records[record_id].contradicts
+            pairs = [(rival, 1 - side) for rival in rivals]
+            pairs += [(ally, side) for ally in sorted(allies.get(record_id, ()))]
+            for other, its_side in pairs:
+                if other in self._records and other not in self._sides:
+                    self._sides[other] = its_side
+                    queue.append(other)
+
+    def of(self, said: Statement) -> int | None:
+        """Return the dispute that a statement is on: all that it cites is, or it has half of the
+        words of a disputed claim that it cites.
+        """
+        if said.is_column or said.is_verdict or not said.evidence:
+            return None
+        numbers = [self._numbers.get(record_id) for record_id in said.evidence]
+        if len({*numbers}) == 1:
+            return numbers[0]
+        words = term_set(said.body)
+        for record_id, number in zip(said.evidence, numbers, strict=True):
+            if number is not None:
+                claim = term_set(self._records[record_id].claim)
+                if 2 * len(claim & words) >= len(claim):
+                    return number
+        return None
+
+    def sides_of(self, said: Statement) -> set[int]:
+        """Return the sides of its dispute that a statement cites."""
+        number = self.of(said)
+        on_it = (i for i in said.evidence if i in self._numbers and self._numbers[i] == number)
+        return {self._sides[record_id] for record_id in on_it}
+
+    def differ(self, one: Statement, other: Statement) -> bool:
+        """Return whether two statements take different sides of one dispute."""
+        number = self.of(one)
+        sides, others = self.sides_of(one), self.sides_of(other)
+        is_on_both = number is not None and number == self.of(other)
+        return is_on_both and len(sides) == len(others) == 1 and sides != others
+
+
+def first_of_sides(draft: Draft, ledger: Ledger) -> set[Statement]:
+    """Return the statements of the sections that are the first on a side of a dispute."""
+    told = [said for section in draft.sections for said in section.statements]
+    disputes = Disputes(ledger, told)
+    found: dict[tuple[int, frozenset[int]], Statement] = {}
+    for said in told:
+        number = disputes.of(said)
+        if number is not None:
+            found.setdefault((number, frozenset(disputes.sides_of(said))), said)
+    return {*found.values()}
 
 
 def _follows(rival: str, said: Statement, rest: Sequence[Statement]) -> bool:
@@ -100,6 +255,9 @@ def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[li
     """
     group: list[Statement] = []
     every = [*statements]
+    if ledger.began >= Form.GATHERED:
+        yield from _gathered_groups(every, ledger)
+        return
     for at, said in enumerate(every):
         if group and (
             any(_disagree(said, other, ledger) for other in group)
@@ -112,6 +270,37 @@ def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[li
         group = [said]
     if group:
         yield group
+
+
+def _gathered_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
+    """Yield the statements, together with those right behind them that are on the same dispute or
+    contradict them, unless all of them take one side.
+    """
+    disputes, group = Disputes(ledger, statements), list[Statement]()
+
+    def belongs(said: Statement) -> bool:
+        number = disputes.of(said)
+        is_on_it = number is not None and number == disputes.of(group[0])
+        return is_on_it or any(_disagree(said, each, ledger) for each in group)
+
+    def goes_on(rest: Sequence[Statement]) -> bool:
+        own = {i for each in group for i in each.evidence}
+        after = next((said for said in rest if own.isdisjoint(said.evidence)), None)
+        return after not in (None, rest[0]) and belongs(after)
+
+    def told() -> Iterator[list[Statement]]:
+        is_dispute = any(
+            _disagree(one, other, ledger) or disputes.differ(one, other)
+            for one, other in combinations(group, 2)
+        )
+        yield from [group] if is_dispute else ([said] for said in group)
+
+    for at, said in enumerate(statements):
+        if group and not (belongs(said) or goes_on(statements[at:])):
+            yield from told()
+            group = []
+        group.append(said)
+    yield from told()
 
 
 def _goes_on(group: Sequence[Statement], rest: Sequence[Statement], ledger: Ledger) -> bool:
@@ -131,17 +320,30 @@ def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, st
     place, a time or a listener is none.
 
     None where neither all of them name somebody nor one a site, since they may be no views, and
-    none outside English.
+    none outside English. The question may have the words of a site's name, and the others those
+    that are on the same side.
     """
     if code_of(ledger.plan.language).partition("-")[0] not in {"", ENGLISH}:
         return {}
     sites = sorted({page.site for page in ledger.pages.values() if page.site})
     found: dict[Statement, str] = {}
     has_site = False
+    disputes = Disputes(ledger, group)
+
+    def others_of(said: Statement) -> list[Statement]:
+        every = [each for each in group if each != said]
+        rivals = [e for e in every if _disagree(e, said, ledger) or disputes.differ(e, said)]
+        return rivals if rivals and ledger.began >= Form.GATHERED else every
+
     for said in group:
-        others = " ".join((ledger.question, *(each.body for each in group if each != said)))
-        known = term_set(others)
-        new = (name for name in written_names(said.body) if not term_set(name) <= known)
+        others = term_set(" ".join(each.body for each in others_of(said)))
+        known = others | term_set(ledger.question)
+
+        def is_new(name: str, others: Set[str] = others, known: Set[str] = known) -> bool:
+            is_site = ledger.began >= Form.GATHERED and any(name in site for site in sites)
+            return not term_set(name) <= (others if is_site else known)
+
+        new = filter(is_new, written_names(said.body))
         called = {_as_called(name, said.body, sites) for name in new}
         names = [name for name in called if _may_hold(name, said.body)]
         voices = [name for name in names if any(name in site for site in sites)]

@@ -33,10 +33,16 @@ _PLACED = re.compile(rf"\s{_PREPOSITION}\s(?P<name>{_NAME})(?=[\s,;?]|$)")
 
 
 def headings_of(ledger: Ledger) -> dict[str, str]:
-    """Return the heading of each sub-question; a lone one keeps its words."""
+    """Return the heading of each sub-question: that of the plan, else its words in short; a lone
+    one keeps its words.
+    """
     texts = [each.text for each in ledger.aspects.values()]
     found = short_headings(texts, cuts_words=ledger.began < Form.UNCUT)
-    return dict(zip(ledger.aspects, found, strict=True))
+    planned = {part.text: part.heading for part in ledger.plan.aspects if part.heading}
+    return {
+        part: planned.get(text, short)
+        for part, text, short in zip(ledger.aspects, texts, found, strict=True)
+    }
 
 
 def short_headings(texts: Sequence[str], *, cuts_words: bool = False) -> list[str]:

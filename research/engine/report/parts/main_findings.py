@@ -119,6 +119,8 @@ class MainFindings:
 
     def part_of(self, said: Statement) -> str | None:
         """Return the answered sub-question in whose section a statement belongs."""
+        if said.part:
+            return said.part
         records = self._ledger.book.records
         owners = (owner_of(records[i], self._ledger, self._answered) for i in said.evidence)
         return next(filter(None, owners), None)
@@ -187,6 +189,7 @@ def lead_with_findings(
     sections: Sequence[Section],
     most: int,
     columns: Mapping[str, Statement],
+    course: Sequence[Statement] = (),
 ) -> tuple[Statement, ...]:
     """Return the short answer in the order of the sub-questions, with a sentence on each that has a
     section; more of them as far as there is room for so many words.
@@ -195,7 +198,8 @@ def lead_with_findings(
     asides, the statement of its section that answers most directly comes in their place, or before
     them if they are worded otherwise. `columns` are sentences on the columns of a comparison by
     the evidence of their cells: they come in the place of a statement on one thing, the others
-    where there is room for them.
+    where there is room for them. `course` are the landmarks that answer a sub-question on the
+    course of events, all of them.
     """
     main, parts = MainFindings(ledger), dict[str | None, list[Statement]]()
     overall: list[Statement] = []
@@ -205,10 +209,14 @@ def lead_with_findings(
         elif said.evidence:
             parts.setdefault(main.part_of(said), []).append(said)
     told: list[Statement] = [*overall]
+    course_part = course[0].part if course else None
     for section in sections:
-        if ledger.aspects[section.aspect_id].state in ANSWERING:
+        if section.aspect_id == course_part:
+            parts[section.aspect_id] = [*course]
+        elif ledger.aspects[section.aspect_id].state in ANSWERING:
             found = _on_part(main, section, parts.get(section.aspect_id, []))
-            new = _new_of((_on_column(said, section, columns) for said in found), told)
+            new = _new_of([_on_column(said, section, columns) for said in found], told)
+            new = _new_of(new, course) or new
             short = (said for said in main.ranked(section) if said.words <= LONGEST)
             parts[section.aspect_id] = new or _new_of(short, told)[:1]
             told += parts[section.aspect_id]
@@ -217,14 +225,17 @@ def lead_with_findings(
     for column in dict.fromkeys(columns.values()):
         if column not in told and (part := main.part_of(column)):
             order[part].append(column)
-    kept = [*overall, *(said[0] for said in order.values() if said)]
+    if course_part:
+        order[course_part] = [*course]
+    kept = [*overall, *(said[0] for said in order.values() if said), *course[1:]]
     room = most - sum(said.words for said in kept)
     every = [said for part in order.values() for said in part]
     for said in every:
         if said not in kept and said.words <= room:
             room -= said.words
             kept.append(said)
-    return tuple(said for said in dict.fromkeys([*overall, *every]) if said in kept)
+    chosen = dict.fromkeys((said.part, said) for said in (*overall, *every) if said in kept)
+    return tuple(said for _, said in chosen)
 
 
 def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[Statement]:

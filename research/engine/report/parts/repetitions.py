@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
@@ -148,9 +148,15 @@ def without_tabled(draft: Draft, relations: Relations) -> Draft:
     return replace(draft, sections=tuple(map(rest, draft.sections)))
 
 
-def told_once(draft: Draft, relations: Relations, has_figures: bool) -> Draft:
+def told_once(
+    draft: Draft,
+    relations: Relations,
+    has_figures: bool,
+    events: Collection[Statement] = frozenset(),
+) -> Draft:
     """Return the draft whose sections leave out what the summary, the table of comparison or the
-    key figures say; a section of which the summary says everything goes.
+    key figures say; a section of which the summary says everything goes. The `events` of a table on
+    their course stay, since it would have gaps.
     """
     listed = {i for cell in relations.cells.values() for i in cell.evidence}
     if has_figures:
@@ -158,7 +164,7 @@ def told_once(draft: Draft, relations: Relations, has_figures: bool) -> Draft:
     told = set(draft.short_answer)
 
     def rest(section: Section) -> Section:
-        new = [said for said in section.statements if said not in told]
+        new = [said for said in section.statements if said not in told or said in events]
         kept = [said for said in new if not said.evidence or not listed.issuperset(said.evidence)]
         return replace(section, statements=tuple(kept or new[:1]))
 

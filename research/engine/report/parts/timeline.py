@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -13,11 +14,14 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.report_i18n import Labels
-from research.engine.text.dates import Date, find_dates
-from research.engine.text.tokens import term_set
+from research.engine.text.dates import Date, find_dates, without_dates
+from research.engine.text.tokens import term_set, unique_texts
 
-LEAST_EVENTS = 5
+LEAST_EVENTS, LEAST_UNASKED = 5, 8
+"""Events of a timeline, and of one that nobody asked for."""
 LEAST_SECTIONS = 3
+SAME_WORDS = 0.5
+"""Share of the words of the shorter of two statements of one day by which they tell one event."""
 MOST_ADDED = 12
 """Dated findings that a draft left out and that come in for a question on the course of events."""
 _COURSE = re.compile(
@@ -103,18 +107,22 @@ def render_timeline(
     words: Labels,
     marks: Callable[[Iterable[str]], str],
     has_heading: bool = True,
+    is_dense: bool = False,
 ) -> str:
-    """Return the section with a row for each dated statement; "" where there are too few for one.
+    """Return the section with a row for each dated statement, in a dense report an item; "" where
+    there are too few for one.
 
     `marks` gives the citations of evidence ids.
     """
     events = timeline_of(draft, ledger)
     if not events:
         return ""
-    rows = [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
-    for date, statement in events:
+    is_listed = is_dense and ledger.began >= Form.GATHERED
+    rows = [] if is_listed else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
+    for date, statement in merged_events(events, ledger):
         said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
-        rows.append(f"| {words.date(_as_iso(date))} | {render_cell(said)} |")
+        row = f"| {words.date(_as_iso(date))} | {render_cell(said)} |"
+        rows.append(f"- {said}" if is_listed else row)
     heading = f"## {words['timeline']}\n\n" if has_heading else ""
     return heading + "\n".join(rows)
 
@@ -124,8 +132,109 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     events = dated_events(draft)
     if ledger.began >= Form.CARRIED:
         events = [(date, said) for date, said in events if _is_event(date, said, ledger)]
-    is_one = len(events) >= LEAST_EVENTS and len(draft.sections) >= LEAST_SECTIONS
+    is_wanted = ledger.began < Form.GATHERED or _is_asked_for(ledger)
+    least = LEAST_EVENTS if is_wanted else LEAST_UNASKED
+    is_one = len(events) >= least and len(draft.sections) >= LEAST_SECTIONS
     return events if is_one else []
+
+
+def _is_asked_for(ledger: Ledger) -> bool:
+    """Return whether the question, a sub-question or the planned form asks for the course of
+    events: without that, a timeline mostly says again what the sections say.
+    """
+    parts = (aspect.text for aspect in ledger.aspects.values())
+    return any(map(asks_for_course, (ledger.question, ledger.plan.output_format, *parts)))
+
+
+def merged_events(
+    events: Sequence[tuple[Date, Statement]], ledger: Ledger
+) -> list[tuple[Date, Statement]]:
+    """Return the events, each once: of statements of one date in mostly the same words the one with
+    most sites, on the evidence of all.
+    """
+    if ledger.began < Form.GATHERED:
+        return [*events]
+    told: list[tuple[Date, Statement]] = []
+    for date, said in events:
+        at = next((n for n, known in enumerate(told) if _is_same((date, said), known)), None)
+        if at is None:
+            told.append((date, said))
+            continue
+        known = told[at][1]
+        best = max((known, said), key=lambda each: _sites_of(each, ledger))
+        evidence = unique_texts((*best.evidence, *known.evidence, *said.evidence))
+        told[at] = date, replace(best, evidence=tuple(evidence))
+    return told
+
+
+def _is_same(one: tuple[Date, Statement], other: tuple[Date, Statement]) -> bool:
+    if one[0] != other[0]:
+        return False
+    words, others = (term_set(without_dates(said.body)) for _, said in (one, other))
+    return len(words & others) >= SAME_WORDS * min(len(words), len(others))
+
+
+def _sites_of(said: Statement, ledger: Ledger) -> int:
+    return len({key for i in said.evidence for key in ledger.book.records[i].keys})
+
+
+def course_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
+    """Return what the table in the section on the course of events has; none without one."""
+    if course_part(draft, ledger) is None or ledger.began < Form.GATHERED:
+        return []
+    return merged_events(timeline_of(draft, ledger), ledger)
+
+
+def tell_span(draft: Draft, ledger: Ledger, words: Labels) -> str:
+    """Return how many events that table has, and of what time; "" without one."""
+    dates = [words.date(_as_iso(date)) for date, _ in course_events(draft, ledger)]
+    span = {"n": len(dates), "first": dates[0], "last": dates[-1]} if dates else {}
+    return words["course"].format(**span) if dates else ""
+
+
+def with_one_landmark(short: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return a short answer with the weightiest of its landmarks alone."""
+    marks = [said for said in short if said.part]
+    best = marks[len(marks) // 2 :][:1]
+    return tuple(said for said in short if not said.part or said in best)
+
+
+def landmarks(draft: Draft, ledger: Ledger, chosen: Iterable[Statement] = ()) -> list[Statement]:
+    """Return the first, the weightiest and the latest event of the timeline in the section on the
+    course of events; none without one. The weightiest is the one that the model has `chosen`,
+    otherwise the one whose words most other findings share. Disputed events are left out.
+    """
+    part, records = course_part(draft, ledger), ledger.book.records
+    events = [
+        said
+        for _, said in course_events(draft, ledger)
+        if not any(records[i].contradicts for i in said.evidence)
+    ]
+    if part is None or not events:
+        return []
+    wanted = {i for said in chosen for i in said.evidence}
+    spoken_of = _spoken_of(ledger)
+    best = max(
+        events[1:-1],
+        key=lambda said: (not wanted.isdisjoint(said.evidence), spoken_of(said)),
+        default=None,
+    )
+    found = dict.fromkeys((events[0], *filter(None, [best]), events[-1]))
+    return [replace(said, part=part) for said in found]
+
+
+def _spoken_of(ledger: Ledger) -> Callable[[Statement], float]:
+    """Return by how many claims, on average, the words of a statement are shared: what the others
+    speak of, too, is no minor event.
+    """
+    claims = [term_set(record.claim) for record in ledger.book.records.values()]
+    counts = Counter(term for claim in claims for term in claim)
+
+    def spoken_of(said: Statement) -> float:
+        terms = term_set(without_dates(said.body))
+        return sum(counts[term] for term in terms) / max(1, len(terms))
+
+    return spoken_of
 
 
 def without_events(
@@ -135,17 +244,25 @@ def without_events(
     only: str | None = None,
 ) -> Draft:
     """Return the draft whose sections, or the `only` one, leave out what the timeline, or another
-    table, says, where something is left of them.
+    table, says, where something is left of them. Where the timeline stands in a section, that may
+    be left empty, and another one of which the timeline says everything goes.
     """
     told = {statement for _, statement in timeline_of(draft, ledger)} | tabled
+    own = course_part(draft, ledger) if told and ledger.began >= Form.GATHERED else None
 
     def rest(section: Section) -> Section:
         if only not in (None, section.aspect_id):
             return section
         kept = tuple(each for each in section.statements if each not in told)
-        return replace(section, statements=kept or section.statements[:1])
+        return replace(section, statements=kept if own else kept or section.statements[:1])
 
-    return replace(draft, sections=tuple(map(rest, draft.sections)))
+    sections = map(rest, draft.sections)
+    return replace(
+        draft,
+        sections=tuple(
+            each for each in sections if each.statements or own in (None, each.aspect_id)
+        ),
+    )
 
 
 def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
@@ -177,6 +294,8 @@ def _is_event(date: Date, said: Statement, ledger: Ledger) -> bool:
     pages = {source.day[: len(month)] for each in cited for source in each.sources}
     if month in pages and not any(_gives_month(date, each) for each in cited):
         return False
+    if ledger.began >= Form.GATHERED and said.body in {each.claim for each in cited}:
+        return True  # a claim was written to be understood alone
     named = term_set(ledger.question)
     if ledger.began >= Form.TOLD:  # "The ban on old headlamps started" is clear beside its date
         named |= term_set(said.body)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
@@ -28,7 +29,7 @@ from research.engine.report.report_i18n import Labels
 from research.engine.text.entities import find_names
 from research.engine.text.tokens import STOP_WORDS, capitalize_heading, term_set, words_in
 
-LEAST_CHANGES = 2
+LEAST_CHANGES, MOST_CHANGES = 2, 12
 LONGEST_CLAIM = 25
 """Words of a claim that stands in the table whole, where code finds no value in it."""
 LEAST_TERMS = 3
@@ -57,23 +58,39 @@ class Change:
 
 
 def changes_of(draft: Draft, ledger: Ledger) -> list[Change]:
-    """Return the changes whose newer value the draft's sections tell, in their order; none where
-    they are too few for a table, or where the timeline tells both values. Of several statements on
-    one change the nearest to the earlier claim counts.
+    """Return the changes whose newer value the draft's sections or its `tabled` statements tell, in
+    the order of the sub-questions; none where they are too few for a table, or where the timeline
+    tells both values. Of several statements on one change the nearest to the earlier claim counts,
+    of many changes those with most sites.
     """
     events = {said for _, said in timeline_of(draft, ledger)}
     found: dict[tuple[str, ...], Change] = {}
-    for section in draft.sections:
-        for said in section.statements:
-            is_plain = not said.quoted and said.computed is None
-            change = _change_in(said, ledger) if is_plain else None
-            if change and not (change.is_told and said in events):
-                key = (change.old.id,) if change.old else (change.before, change.now)
-                known = found.setdefault(key, change)
-                if _likeness(change) > _likeness(known):
-                    found[key] = change
+    told = (said for section in draft.sections for said in section.statements)
+    for said in chain(told, draft.tabled):
+        is_plain = not said.quoted and said.computed is None
+        change = _change_in(said, ledger) if is_plain else None
+        if change and not (change.is_told and said in events):
+            key = (change.old.id,) if change.old else (change.before, change.now)
+            known = found.setdefault(key, change)
+            if _likeness(change) > _likeness(known):
+                found[key] = change
     changes = [each for each in found.values() if not _is_told_earlier(each, found.values())]
-    return changes if len(changes) >= LEAST_CHANGES else []
+    if not draft.tabled:
+        return changes if len(changes) >= LEAST_CHANGES else []
+    best = sorted(changes, key=lambda each: -_sites(each, ledger))[:MOST_CHANGES]
+    places = {part: place for place, part in enumerate(ledger.aspects)}
+    best.sort(key=lambda each: places.get(_part(each, ledger), len(places)))
+    return best if len(best) >= LEAST_CHANGES else []
+
+
+def _part(change: Change, ledger: Ledger) -> str:
+    """Return the sub-question that the newer value was found for."""
+    return ledger.book.records[change.evidence[1][0]].aspect_id or ""
+
+
+def _sites(change: Change, ledger: Ledger) -> int:
+    """Return how many sites give the newer value."""
+    return len(set().union(*(ledger.book.records[i].keys for i in change.evidence[1])))
 
 
 def _is_told_earlier(change: Change, changes: Iterable[Change]) -> bool:
@@ -116,7 +133,8 @@ def render_changes(
 
 
 def _change_in(said: Statement, ledger: Ledger) -> Change | None:
-    return _by_value(said, ledger) or _by_own_words(said, ledger) or _by_claim(said, ledger)
+    found = _by_value(said, ledger) or _by_own_words(said, ledger) or _by_claim(said, ledger)
+    return found or _by_former(said, ledger)
 
 
 def _by_value(said: Statement, ledger: Ledger) -> Change | None:
@@ -164,6 +182,19 @@ def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
             was, now = (text.rstrip(" .。") for text in (old.claim, said.body))
             return Change(said, "", was, now, dates, evidence, False, old)
     return None
+
+
+def _by_former(said: Statement, ledger: Ledger) -> Change | None:
+    """Return the change of what is no amount and that the evidence of a statement tells by itself:
+    what was so before in its words, and the statement.
+    """
+    former = (ledger.relations.former.get(record_id) for record_id in said.evidence)
+    was = next(filter(None, former), "")
+    if not was or said.words > LONGEST_CLAIM:
+        return None
+    dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
+    before, now = capitalize_heading(was), said.body.rstrip(" .。")
+    return Change(said, "", before, now, dates, (said.evidence, said.evidence), True)
 
 
 def _replaced_by(said: Statement, ledger: Ledger) -> Iterator[tuple[Evidence, Evidence]]:

@@ -117,7 +117,9 @@ def render_report(
         ),
         render_changes(changes, marks.words, marks.of, marks.heading_of),
         *_render_sections(ledger, draft, shown, marks, course),
-        "" if course else render_timeline(draft, ledger, marks.words, marks.of),
+        ""
+        if course
+        else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
         calculations_section(
             marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
         ),
@@ -140,17 +142,21 @@ def render_report(
 def _render_sections(
     ledger: Ledger, draft: Draft, shown: Draft, marks: Markers, course: str | None
 ) -> Iterator[str]:
-    """Yield the sections that are `shown`, or the draft's as a table; the timeline follows that on
-    the `course` of events.
+    """Yield the sections that are `shown`, or the draft's as a table; the timeline opens that on
+    the `course` of events, and followed it in earlier runs.
     """
     layout = marks.layout
     if layout.as_table:
         yield render_as_table(ledger, draft.sections, marks, layout)
         return
+    is_first = ledger.began >= Form.GATHERED
     for each in shown.sections:
-        yield render_section(ledger, each, marks, draft, layout.names_sources, layout)
+        table = ""
         if each.aspect_id == course:
-            yield render_timeline(draft, ledger, marks.words, marks.of, has_heading=False)
+            table = render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
+        opening = table if is_first else ""
+        yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
+        yield "" if is_first else table
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:

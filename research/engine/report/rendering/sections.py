@@ -20,10 +20,16 @@ from research.engine.text.tokens import term_set
 
 
 def render_section(
-    ledger: Ledger, section: Section, marks: Markers, draft: Draft, named: bool, layout: Layout
+    ledger: Ledger,
+    section: Section,
+    marks: Markers,
+    draft: Draft,
+    named: bool,
+    layout: Layout,
+    table: str = "",
 ) -> str:
-    """Return a section; a terse one has a line on its support only where it calls for doubt, a
-    dense one names only the site before a quotation.
+    """Return a section that opens with its `table`; a terse one has a line on its support only
+    where it calls for doubt, a dense one names only the site before a quotation.
     """
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
@@ -41,6 +47,9 @@ def render_section(
             if quoted
             else render_paragraphs(statements, [group.inline() for group in groups])
         )
+    if table:  # what is in the table supports the section as well
+        body = "\n\n".join(filter(None, (table, body)))
+        section = next(each for each in draft.sections if each.aspect_id == aspect.id)
     records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     is_settled = layout.stale is not None and not any(record.contradicts for record in records)
     if aspect.state is AspectState.DISPUTED and is_settled:
@@ -57,6 +66,9 @@ def render_section(
     elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
         settled = replace(aspect, state=AspectState.ANSWERED)
         standing = _support_line(ledger, settled, section, marks.words, layout)
+    is_thin = section.all_found and not table
+    if is_thin and aspect.state in ANSWERING and not layout.is_terse:
+        standing = " · ".join(filter(None, (standing, marks.words["no_more"])))
     is_said = standing == draft.opening and len(draft.sections) == 1
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
     told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"

@@ -16,6 +16,7 @@ from research.engine.report.parts.headings import label
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.subjects import leans_back
+from research.engine.report.parts.timeline import tell_span
 from research.engine.report.parts.verdict import MOST_NAMED, status_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
@@ -36,7 +37,9 @@ def render_short(
         return _render_best(ledger, draft.short_answer[0], marks, asked)
     if items := items_of(draft, marks):
         whole = draft.short_answer[: -sum(map(len, items))]
-        return _render_items(whole, items, marks, status)
+        is_tabled = not marks.layout.as_table
+        span = tell_span(draft, ledger, marks.words) if is_tabled else ""
+        return _render_items(whole, items, marks, status, span)
     if not draft.by_code:
         return _render_unlisted(draft.short_answer, marks, asked)
     blocks: list[str] = []
@@ -116,13 +119,19 @@ def _render_items(
     items: Iterable[Sequence[Statement]],
     marks: Markers,
     status: str,
+    span: str,
 ) -> str:
     """Return what the short answer says of the question as a whole, a list of the rest, and how far
-    the question is answered; that opens it where nothing is said of the whole.
+    the question is answered; that opens it where nothing is said of the whole. An item of landmarks
+    of the course of events ends with its `span`.
     """
     first = " ".join(inline_texts(whole, marks))
-    texts = ((_item_label(said[0], marks), " ".join(inline_texts(said, marks))) for said in items)
-    listed = "\n".join(f"- {name}{text}" for name, text in texts)
+
+    def item(said: Sequence[Statement]) -> str:
+        told = [*inline_texts(said, marks), span if said[0].part else ""]
+        return f"- {_item_label(said[0], marks)}{' '.join(filter(None, told))}"
+
+    listed = "\n".join(map(item, items))
     if not first:
         return "\n\n".join(filter(None, (status, listed)))
     return "\n\n".join(filter(None, (first, listed, status)))

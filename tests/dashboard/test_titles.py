@@ -1,0 +1,19 @@
+"""What runs are called."""
+
+from __future__ import annotations
+
+from dashboard.titles import title_of
+from research.models import Run
+
+LONG = f"How old do {'very ' * 30}old oaks get, and where do they stand?"
+PLAN = {"title": "Old oaks", "brief": "How old oaks get."}
+
+
+def test_a_long_question_is_called_by_the_title_of_its_plan() -> None:
+    assert title_of(Run(question=LONG, plan=PLAN)) == "Old oaks"
+    assert title_of(Run(question=LONG, plan=PLAN | {"title": ""})) == "How old oaks get"
+    assert title_of(Run(question=LONG)).startswith("How old do very very")
+
+
+def test_a_short_question_is_its_own_title() -> None:
+    assert title_of(Run(question="How old do oaks get?", plan=PLAN)) == "How old do oaks get?"
