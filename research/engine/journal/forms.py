@@ -39,7 +39,8 @@ class Form(IntEnum):
     course of events is told by its landmarks, its table has each event once and opens its section,
     and one that nobody asked for needs more events. All statements on one dispute stand together,
     whatever pairs of their records are known. A section of few statements says that no more was
-    found.
+    found, and the comparison names what was so before where that is no amount. What pages dictate
+    stands behind the names of their sites.
     """
     NAMED = 32
     """The plan names the report and each sub-question in few words. Where changes are asked for,

@@ -84,7 +84,10 @@ def test_a_statement_that_tells_both_values_is_one_of_the_changes() -> None:
     draft = draft_of(FEE, (both, both))
     [_, change] = changes_of(draft, ledger)
     assert told(change) == ("A jury now consists of nine jurors", "twelve jurors", "nine jurors")
-    assert change.is_told
+    assert change.is_told and change.dates == ("", "2025-06-07")
+    dated = Statement("Since February 2024 nine jurors sit, not twelve jurors.", (both.id,))
+    draft = replace(draft, sections=(Section("A1", (*draft.sections[0].statements[:1], dated)),))
+    assert [each.dates[1] for each in changes_of(draft, ledger)][1:] == ["2024-02"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts.sources import publisher_of
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.entities import find_numbers
 from research.engine.untrusted.order_words import content_terms
 
@@ -57,17 +60,18 @@ def _is_told(
 
 def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose quotations stand within its paragraphs, without the name of their page
-    before them, where most of it is statements. What a page dictates stays behind that name, and
-    so does all of a report on one question that only quotes.
+    before them, where most of it is statements. What a page dictates stays apart, as the words of
+    its site, and a report on one question that only quotes keeps the names of pages.
     """
     if len(ledger.aspects) == 1 and all(said.quoted for said in draft.statements):
         return draft
 
     def inline(said: Statement) -> Statement:
         is_dictated = any(ledger.book.records[i].is_dictated for i in said.evidence)
-        if not said.quoted or is_dictated:
+        if not said.quoted or (is_dictated and ledger.began < Form.GATHERED):
             return said
-        return replace(said, text=said.body, lead_in="")
+        lead_in = _own_words(said, ledger) if is_dictated else ""
+        return replace(said, text=lead_in + said.body, lead_in=lead_in)
 
     def all_inline(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
         return tuple(map(inline, statements))
@@ -78,6 +82,13 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
         return replace(draft, short_answer=short)
     sections = (replace(each, statements=all_inline(each.statements)) for each in draft.sections)
     return replace(draft, short_answer=short, sections=tuple(sections))
+
+
+def _own_words(said: Statement, ledger: Ledger) -> str:
+    """Return what names the site of a quotation, and that the words are its own."""
+    source = ledger.book.records[said.evidence[0]].sources[0]
+    told = labels_for(ledger.plan.language)["own_words"]
+    return f"**{told.format(name=publisher_of(source, ledger))}:** "
 
 
 def words_of_quoting(draft: Draft) -> int:

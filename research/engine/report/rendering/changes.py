@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from itertools import chain
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.comparison import render_table
@@ -167,9 +168,16 @@ def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
     now = value_beside(said.body, was)
     if not now:
         return None
-    dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
-    what = _clause_with(now, said.body)
+    what, dates = _clause_with(now, said.body), ("", _own_date(said, ledger))
     return Change(said, what, was, now, dates, (said.evidence, said.evidence), True)
+
+
+def _own_date(said: Statement, ledger: Ledger) -> str:
+    """Return the date that a statement gives, otherwise the newest of its evidence; in earlier runs
+    always that.
+    """
+    newest = max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
+    return (latest_date(said.body) if ledger.began >= Form.GATHERED else "") or newest
 
 
 def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
@@ -192,7 +200,7 @@ def _by_former(said: Statement, ledger: Ledger) -> Change | None:
     was = next(filter(None, former), "")
     if not was or said.words > LONGEST_CLAIM:
         return None
-    dates = "", max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
+    dates = "", _own_date(said, ledger)
     before, now = capitalize_heading(was), said.body.rstrip(" .。")
     return Change(said, "", before, now, dates, (said.evidence, said.evidence), True)
 
