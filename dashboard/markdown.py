@@ -29,6 +29,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
+    "blockquote": {"class"},
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
@@ -261,6 +262,7 @@ def _mark_opening(answer: list[Token]) -> None:
 def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
     _put_days_in_words(tokens)
     _mark_lead_ins(tokens)
+    _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language)["not_found_cell"])
     _link_markers(tokens, link)
@@ -455,7 +457,7 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _is_disputed(tokens: Sequence[Token]) -> bool:
-    return any(re.match(r"\*+⚠", token.content) for token in tokens if token.type == "inline")
+    return any(re.match(r"\*+\s*⚠", token.content) for token in tokens if token.type == "inline")
 
 
 def _is_passage(block: Sequence[Token]) -> bool:
@@ -676,6 +678,15 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
                 opening.attrSet("class", "lead-in")
 
 
+def _mark_disputes(tokens: Sequence[Token]) -> None:
+    """Set a class on quotations that tell on what sources disagree, each side on a line."""
+    for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
+        if opening.type == "blockquote_open" and _is_disputed([inline]):
+            opening.attrSet("class", "dispute")
+            for child in inline.children or ():
+                child.meta["is_disputed"] = True
+
+
 def _mark_standings(tokens: list[Token]) -> None:
     """Mark lines in italics with a CSS class: they state the support of a section."""
     for token in tokens:
@@ -746,6 +757,8 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
             target, is_single = replace(target, note=""), False
         pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
         position = match.end()
+        if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
+            pieces.append(_html_token("<br>"))
     pieces += _soften(text.content[position:])
     return [piece for piece in pieces if piece.content]
 
