@@ -48,6 +48,8 @@ NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 QUOTE_LINE = 2
 """Line of a tooltip that has the first quote, behind title and facts."""
+ANSWERS_FIRST = 6
+"""Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
 NARROW_SPACE = "\u202f"
@@ -178,7 +180,7 @@ def render_in_parts(
     _prepare_tokens([*answer, *body], link, language)
     render = _render_folded if folds else _render_tokens
     html = _render_body(list(_blocks(body)), render, language)
-    return RenderedParts(_render_tokens(answer, language), html, headings)
+    return RenderedParts(_render_answer(answer, language), html, headings)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -305,6 +307,24 @@ def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
                 pieces.append(_fold(told % {"n": len(others)}, "".join(others)))
             pending = []
     return mark_safe("".join((*pieces, _clean(pending))))
+
+
+def _render_answer(tokens: Sequence[Token], language: str) -> SafeString:
+    """Return HTML in which the end of a long list of answers is folded."""
+    pieces, pending = list[str](), list[Token]()
+    for block in _blocks(tokens):
+        is_item = (token.type == "list_item_open" and token.level == 1 for token in block)
+        items = [place for place, found in enumerate(is_item) if found]
+        if len(items) <= ANSWERS_FIRST * 3 // 2:
+            pending += block
+            continue
+        end, more = items[ANSWERS_FIRST], len(items) - ANSWERS_FIRST
+        pieces.append(_render_tokens([*pending, *block[:end], block[-1]], language))
+        pending = []
+        told = ngettext("%(n)s more sub-question", "%(n)s more sub-questions", more)
+        rest = [block[0], *block[end:]]
+        pieces.append(_fold(told % {"n": format_number(more)}, _render_tokens(rest, language)))
+    return mark_safe("".join((*pieces, _render_tokens(pending, language))))
 
 
 def _figure(chart: Chart) -> str:

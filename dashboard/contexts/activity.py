@@ -10,11 +10,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped, raised_by
+from dashboard.contexts.aspects import exclude_dropped, lead_of, raised_by
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from dashboard.titles import shorten
+from dashboard.titles import shorten, without_lead
 from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import Status
 from research.engine.text.tokens import capitalize_heading
@@ -328,8 +328,9 @@ def _describe_judging(rows: RunRows) -> str:
 def _describe_open(rows: RunRows) -> str:
     """Return the names of several sub-questions' open ones; '' if none is open."""
     parts = exclude_dropped(rows.progress.aspects)
+    lead = lead_of(rows.progress.aspects)
     left = [
-        capitalize_heading(shorten(part.text, LONGEST_NAME))
+        capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
         for part in parts
         if part.mark not in ANSWERED
     ]

@@ -147,7 +147,7 @@ def _sub_questions(rows: RunRows, number: int) -> dict[str, Any] | None:
 
 def _preview(items: Sequence[Item]) -> str:
     """Return the first items as a text that is cut off where the line ends."""
-    return "; ".join(item["text"] for item in items[:PREVIEWED])
+    return "; ".join(item["text"].rstrip("?？ ") for item in items[:PREVIEWED])
 
 
 def _topics(rows: RunRows, number: int) -> dict[str, Any] | None:

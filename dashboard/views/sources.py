@@ -258,7 +258,7 @@ def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: s
     """Return for which sub-questions a page is cited: names, the others counted."""
     texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
     named = [
-        capitalize_heading(shorten(text, LONGEST_USE))
+        capitalize_heading(shorten(text.rstrip("?？ "), LONGEST_USE))
         for text in dict.fromkeys(texts)
         if text and text != question
     ]

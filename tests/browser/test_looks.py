@@ -36,6 +36,13 @@ DISTINCT_ONLY = """() => {
   number(document.documentElement, -1);
   axe.configure({rules: [{id: "color-contrast", selector: "[data-distinct]"}]});
 }"""
+DEPENDS = """() => [...document.styleSheets[0].cssRules]
+  .flatMap((rule) => [rule, ...(rule.cssRules ?? [])])
+  .flatMap((rule) => (rule.selectorText ?? "").split(/,(?![^(]*\\))/))
+  .filter((selector) => selector.includes(":has("))
+  .map((selector) => selector.split(":has(")[0].replace(/:not\\($/, ""))
+  .filter((anchor) => document.querySelector(anchor))"""
+"""Elements whose looks depend on what is within them: each change there computes theirs anew."""
 SCRIPT_BYTES = {
     "run.js": 8_400, "report.js": 4_400, "ask.js": 4_000, "settings.js": 3_000, "keys.js": 2_000,
     "notifications.js": 1_500, "back.js": 500, "schedules.js": 700,
@@ -138,6 +145,7 @@ def test_the_pages_of_a_run_under_way(model_server: Server, world: World, open_p
     assert world.model.held.wait(20)
     expect(page.locator(".evidence-item")).to_have_count(1)
     check(page)
+    assert page.evaluate(DEPENDS) == []
     world.model.pace_seconds = 0.6
     world.model.let_go()
     expect(page.locator(".drafting")).to_be_visible(timeout=20_000)
