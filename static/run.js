@@ -8,7 +8,7 @@ const page = document.querySelector(".run");
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const { shows } = fragment.firstElementChild?.dataset ?? {};
-  if (shows) requestAnimationFrame(() => (page.dataset.shows = shows));
+  if (shows && shows !== page.dataset.shows) requestAnimationFrame(() => tell(shows));
   if (target.matches(".outcome") && isReading()) stayAtResearch();
   if (fragment.querySelector(".failure")) page.querySelector(".workings").open = isReading();
   if (target.dataset.rows === undefined) {
@@ -27,6 +27,11 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
     holdNew(target, next);
   }
 });
+
+// For the style sheet.
+function tell(shows) {
+  for (const part of [document.documentElement, page]) part.dataset.shows = shows;
+}
 
 // A push does not close what somebody has opened.
 function keepOpen(old, next) {
