@@ -28,7 +28,6 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   }
 });
 
-// For the style sheet.
 function tell(shows) {
   for (const part of [document.documentElement, page]) part.dataset.shows = shows;
 }
