@@ -28,8 +28,9 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   }
 });
 
+// For the style sheet:
 function tell(shows) {
-  for (const part of [document.documentElement, page]) part.dataset.shows = shows;
+  document.documentElement.dataset.runShows = page.dataset.shows = shows;
 }
 
 // A push does not close what somebody has opened.
