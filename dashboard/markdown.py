@@ -29,6 +29,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
+    "blockquote": {"class"},
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
@@ -47,6 +48,8 @@ NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 QUOTE_LINE = 2
 """Line of a tooltip that has the first quote, behind title and facts."""
+ANSWERS_FIRST = 6
+"""Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
 NARROW_SPACE = "\u202f"
@@ -177,7 +180,7 @@ def render_in_parts(
     _prepare_tokens([*answer, *body], link, language)
     render = _render_folded if folds else _render_tokens
     html = _render_body(list(_blocks(body)), render, language)
-    return RenderedParts(_render_tokens(answer, language), html, headings)
+    return RenderedParts(_render_answer(answer, language), html, headings)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -261,6 +264,7 @@ def _mark_opening(answer: list[Token]) -> None:
 def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
     _put_days_in_words(tokens)
     _mark_lead_ins(tokens)
+    _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language)["not_found_cell"])
     _link_markers(tokens, link)
@@ -303,6 +307,24 @@ def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
                 pieces.append(_fold(told % {"n": len(others)}, "".join(others)))
             pending = []
     return mark_safe("".join((*pieces, _clean(pending))))
+
+
+def _render_answer(tokens: Sequence[Token], language: str) -> SafeString:
+    """Return HTML in which the end of a long list of answers is folded."""
+    pieces, pending = list[str](), list[Token]()
+    for block in _blocks(tokens):
+        is_item = (token.type == "list_item_open" and token.level == 1 for token in block)
+        items = [place for place, found in enumerate(is_item) if found]
+        if len(items) <= ANSWERS_FIRST * 3 // 2:
+            pending += block
+            continue
+        end, more = items[ANSWERS_FIRST], len(items) - ANSWERS_FIRST
+        pieces.append(_render_tokens([*pending, *block[:end], block[-1]], language))
+        pending = []
+        told = ngettext("%(n)s more sub-question", "%(n)s more sub-questions", more)
+        rest = [block[0], *block[end:]]
+        pieces.append(_fold(told % {"n": format_number(more)}, _render_tokens(rest, language)))
+    return mark_safe("".join((*pieces, _render_tokens(pending, language))))
 
 
 def _figure(chart: Chart) -> str:
@@ -455,7 +477,7 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _is_disputed(tokens: Sequence[Token]) -> bool:
-    return any(re.match(r"\*+⚠", token.content) for token in tokens if token.type == "inline")
+    return any(re.match(r"\*+\s*⚠", token.content) for token in tokens if token.type == "inline")
 
 
 def _is_passage(block: Sequence[Token]) -> bool:
@@ -676,6 +698,15 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
                 opening.attrSet("class", "lead-in")
 
 
+def _mark_disputes(tokens: Sequence[Token]) -> None:
+    """Set a class on quotations that tell on what sources disagree, each side on a line."""
+    for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
+        if opening.type == "blockquote_open" and _is_disputed([inline]):
+            opening.attrSet("class", "dispute")
+            for child in inline.children or ():
+                child.meta["is_disputed"] = True
+
+
 def _mark_standings(tokens: list[Token]) -> None:
     """Mark lines in italics with a CSS class: they state the support of a section."""
     for token in tokens:
@@ -746,6 +777,8 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
             target, is_single = replace(target, note=""), False
         pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
         position = match.end()
+        if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
+            pieces.append(_html_token("<br>"))
     pieces += _soften(text.content[position:])
     return [piece for piece in pieces if piece.content]
 

@@ -13,6 +13,7 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== panel()) return;
+  panel().parentElement.classList.add("panel-open");
   const copy = panel().querySelector(".stored");
   const mark = copy?.querySelector("mark");
   if (mark) copy.scrollTop = mark.offsetTop - copy.clientHeight / 4;
@@ -105,6 +106,7 @@ window.addEventListener("scroll", hideGlance, { passive: true });
 
 function close() {
   panel().replaceChildren();
+  panel().parentElement.classList.remove("panel-open");
   if (!opener) return;
   const same = `.cite a[href="${opener.getAttribute("href")}"]`;
   (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });

@@ -7,6 +7,8 @@ const page = document.querySelector(".run");
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
+  const { shows } = fragment.firstElementChild?.dataset ?? {};
+  if (shows && shows !== page.dataset.shows) requestAnimationFrame(() => tell(shows));
   if (target.matches(".outcome") && isReading()) stayAtResearch();
   if (fragment.querySelector(".failure")) page.querySelector(".workings").open = isReading();
   if (target.dataset.rows === undefined) {
@@ -25,6 +27,11 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
     holdNew(target, next);
   }
 });
+
+// For the style sheet:
+function tell(shows) {
+  document.documentElement.dataset.runShows = page.dataset.shows = shows;
+}
 
 // A push does not close what somebody has opened.
 function keepOpen(old, next) {
@@ -74,6 +81,13 @@ function withoutMarks(row) {
   copy.classList.remove("htmx-added", "htmx-settling");
   return copy;
 }
+
+// phones show one side at a time:
+
+const tabs = document.querySelector(".tabs");
+const showSide = () => (page.dataset.side = tabs.querySelector(":checked").value);
+tabs.addEventListener("change", showSide);
+showSide();
 
 // new evidence waits for readers:
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped, raised_by
+from dashboard.contexts.aspects import exclude_dropped, lead_of, raised_by
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from dashboard.titles import shorten
+from dashboard.titles import shorten, without_lead
 from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import Status
 from research.engine.text.tokens import capitalize_heading
@@ -45,18 +46,28 @@ NAMED = 4
 LONGEST_NAME = 70
 
 
-def activity_line(entry: JournalEntry) -> dict[str, Any]:
-    """Return one line of the log."""
+def activity_line(entry: JournalEntry, begun: datetime) -> dict[str, Any]:
+    """Return one line of the log; `begun` is the moment from which its time is counted."""
     did = describe_call(entry)
     if entry.attempt > 1:
         did = gettext("%(call)s (attempt %(n)s)") % {"call": did, "n": entry.attempt}
     return {
         "at": entry.created_at,
+        "after": words.format_seconds((entry.created_at - begun).total_seconds()),
         "did": did,
-        "outcome": OUTCOMES.get(entry.status),
+        "outcome": call_outcome(entry),
         "told": summarize_result(entry),
         "seconds": entry.seconds,
     }
+
+
+def call_outcome(entry: JournalEntry) -> words.State | None:
+    """Return how a call turned out; None if it did what it was to do."""
+    return OUTCOMES.get(entry.status)
+
+
+def count_tokens(entry: JournalEntry) -> int:
+    return _tokens(entry.answer) if isinstance(entry.answer, dict) else 0
 
 
 def describe_call(entry: JournalEntry) -> str:
@@ -80,8 +91,7 @@ def summarize_result(entry: JournalEntry) -> str:
         return words.count_noun(len(answer.get("hits", ())), "result")
     if entry.kind == "fetch":
         return worded(str(answer.get("note") or "")) or str(answer.get("title", ""))
-    tokens = answer.get("prompt_tokens", 0) + answer.get("completion_tokens", 0)
-    return words.count_noun(tokens, "token")
+    return words.count_noun(count_tokens(entry), "token")
 
 
 def spending_lines(totals: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -95,6 +105,47 @@ def spending_lines(totals: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "seconds": row["seconds"] or 0,
         }
         for row in sorted(totals, key=lambda row: -(row["seconds"] or 0))
+    ]
+
+
+SHOWN: dict[str, dict[str, str]] = {
+    "all": {},
+    "search": {"kind": "search"},
+    "fetch": {"kind": "fetch"},
+    "model": {"kind": "model"},
+    "failed": {"status": "failed"},
+}
+"""Calls that can be listed, by the value of `?show=`: their columns."""
+SHOWN_NAMES = {
+    "": _("By round"),
+    "all": _("All calls"),
+    "search": _("Searches"),
+    "fetch": _("Pages"),
+    "model": _("Model calls"),
+    "failed": _("Failed"),
+}
+
+
+def call_filters(totals: list[dict[str, Any]], shown: str) -> list[dict[str, Any]]:
+    """Return the links to what the log can show, with numbers; without those that show nothing."""
+    numbers = {
+        "all": sum(row["calls"] for row in totals),
+        "failed": sum(row["failed"] for row in totals),
+        **{
+            kind: sum(row["calls"] for row in totals if row["kind"] == kind)
+            for kind in ("search", "fetch", "model")
+        },
+    }
+    is_known = shown in SHOWN
+    return [
+        {
+            "query": f"show={key}" if key else "",
+            "text": name,
+            "number": words.format_number(numbers[key]) if key else "",
+            "is_on": key == shown if is_known else not key,
+        }
+        for key, name in SHOWN_NAMES.items()
+        if numbers.get(key, 1)
     ]
 
 
@@ -277,8 +328,9 @@ def _describe_judging(rows: RunRows) -> str:
 def _describe_open(rows: RunRows) -> str:
     """Return the names of several sub-questions' open ones; '' if none is open."""
     parts = exclude_dropped(rows.progress.aspects)
+    lead = lead_of(rows.progress.aspects)
     left = [
-        capitalize_heading(shorten(part.text, LONGEST_NAME))
+        capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
         for part in parts
         if part.mark not in ANSWERED
     ]

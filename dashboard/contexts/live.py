@@ -5,6 +5,7 @@ Every viewer receives the same fragments, so contexts must not depend on the vie
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,10 @@ from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 
 Context = dict[str, Any]
+MANY = 5
+"""From this number on, sub-questions take two lines each while a run works."""
+SHOWN = 6
+"""Records of an ended run that are shown until somebody asks for more."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,43 @@ class LiveParts:
 
 
 def live_parts(rows: RunRows) -> LiveParts:
-    return LiveParts(leaf_contexts(rows), list_contexts(rows))
+    leaves, lists = leaf_contexts(rows), list_contexts(rows)
+    leaves["sequence"]["shows"] = describe(rows, leaves, lists)
+    return LiveParts(leaves, lists)
+
+
+def describe(
+    rows: RunRows, leaves: Mapping[str, Context], lists: Mapping[str, Sequence[Context]]
+) -> str:
+    """Return the names of what is to be seen on the page.
+
+    The style sheet selects by them (`data-shows`). It could look itself, with `:has()`, but then
+    the browser would compute the styles of the whole page anew with each update.
+    """
+    ended, asks = rows.run.ended, bool(leaves["desk-key"]["asks"])
+    claims, controls = len(lists["evidence"]), leaves["controls"]
+    shown = {
+        "live": not ended,
+        "ended": ended,
+        "works": not ended and not asks,
+        "asks": asks,
+        "waits": asks or controls["can_retry"],
+        "controls": any(controls[name] for name in parts.BUTTONS),
+        "steers": leaves["desk-key"]["can_steer"],
+        "failure": leaves["failure"]["failed"],
+        "answer": bool(leaves["answer"]["answer"]),
+        "outcome": bool(leaves["report"].get("report") or leaves["report"].get("completed")),
+        "report": bool(leaves["report"].get("report")),
+        "account": bool(leaves["summary"]["lines"]),
+        "why": any(line["is_why"] for line in leaves["summary"]["lines"]),
+        "many": len(lists["aspects"]) >= MANY,
+        "evidence": claims > 0,
+        "more": claims > (SHOWN if ended else 1),
+        "refused": bool(lists["refused"]),
+        "survived": bool(lists["problems"]),
+        "drafting": bool(lists["draft"]),
+    }
+    return " ".join(name for name, holds in shown.items() if holds)
 
 
 def leaf_contexts(rows: RunRows) -> dict[str, Context]:
@@ -54,7 +95,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "heard": {"heard": list_pending_commands(rows)},
         "failure": parts.failure_context(rows),
         "survived": {"count": len(parts.visible_problems(rows))},
-        "desk-key": {"key": parts.desk_key(rows.run, run)},
+        "desk-key": {
+            "key": parts.desk_key(rows.run, run),
+            "asks": run["asks"] and rows.run.status in parts.ASKING,
+            "can_steer": run["can_steer"],
+        },
         "answer": parts.answer_context(rows, written),
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),

@@ -39,6 +39,9 @@ from research.worker.commands import WAKES, Kind, possible_commands
 BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STALLED})
 """Statuses in which cancelling can discard evidence: the user is asked to confirm."""
 
+ASKING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
+"""Statuses in which the page shows a form to be filled in."""
+
 BUTTONS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_ask_again")
 TITLE_MARKS = {
     Status.FAILED: "✗",
@@ -379,16 +382,18 @@ def visible_problems(rows: RunRows) -> Sequence[Problem]:
 def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
-        return {"answer": ""}
+        return {"answer": "", "is_bare": False}
     by_code = not rows.judged_by_model
     parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
     if by_code and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
     sites = Counter(map(words.short_place, cited)).most_common()
+    is_bare = not (cited or any(parts) or "<ul" in written["answer"])
     named = {words.short_place(url): words.site_of(url, rows.site_names.get(url)) for url in cited}
     return {
         "answer": written["answer"],
+        "is_bare": is_bare,
         "uncertain": " ".join(filter(None, parts)),
         "sites": [named[place] for place, _ in sites[:SITES_SHOWN]],
         "more_sites": len(sites[SITES_SHOWN:]),

@@ -69,6 +69,11 @@ class State:
     def rows(self, list_id: str) -> SafeString:
         return mark_safe("".join(self.fragments[each].html for each in self.lists[list_id]))
 
+    @property
+    def shows(self) -> str:
+        """Return what there is to be seen, for the style sheet: see `contexts.live.describe`."""
+        return str(self.fragments[self._id("sequence")].shows["shows"])
+
     def _id(self, name: str) -> str:
         return _element(self.run, name)
 

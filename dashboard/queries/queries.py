@@ -280,10 +280,20 @@ def current_sequences(public_ids: Iterable[str]) -> dict[str, int]:
     return dict(rows.values_list("public_id", "sequence"))
 
 
-def page_of_calls(run: Run, number: str | None) -> Page[JournalEntry]:
-    """Return a page of the run's outside calls, in the order in which they began."""
-    outside = run.journal.exclude(kind="decision").order_by("pk")
-    return Paginator(outside, CALLS_ON_A_PAGE).get_page(number)
+def page_of_calls(run: Run, number: str | None, only: Mapping[str, str]) -> Page[JournalEntry]:
+    """Return a page of the run's outside calls with these columns, in the order in which they
+    began.
+    """
+    return Paginator(calls_of(run).filter(**only), CALLS_ON_A_PAGE).get_page(number)
+
+
+def calls_of(run: Run) -> QuerySet[JournalEntry]:
+    return run.journal.exclude(kind="decision").order_by("pk")
+
+
+def places_of(run: Run) -> list[tuple[int, str]]:
+    """Return the places of all entries of a run's journal by key, in their order."""
+    return list(run.journal.order_by("pk").values_list("pk", "place"))
 
 
 def page_of_evidence(run: Run, number: str | None) -> Page[Evidence]:

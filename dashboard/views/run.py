@@ -16,8 +16,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from dashboard.contexts import story
 from dashboard.contexts.activity import (
+    SHOWN,
     activity_line,
+    call_filters,
     spending_lines,
     usage_by_model,
     usage_by_stage,
@@ -25,7 +28,7 @@ from dashboard.contexts.activity import (
 from dashboard.contexts.evidence import Use, claim_context
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
-from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
+from dashboard.contexts.run import action_context, desk_key, plan_context, run_footer, run_head
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import focus_on_first
@@ -69,10 +72,11 @@ def page_of(
     """
     focus_on_first(*forms.values())
     rows = RunRows(run)
-    context = desk_of(rows, **forms) | conversation_context(run)
+    context, state = desk_of(rows, **forms) | conversation_context(run), fragments.build_from(rows)
     context |= {
         "tab": tab,
-        "live": fragments.build_from(rows).page(),
+        "live": state.page(),
+        "shows": state.shows,
         "exports": export_links(run.public_id),
         "socket": f"/live/{run.public_id}/?language={get_language()}",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
@@ -108,18 +112,28 @@ def show_action(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Render every search, fetch and model call, and the time spent."""
+    """Render what a run did round by round, or with `?show=` the list of its calls."""
     run = queries.find_run(request.user, public_id)
-    page = queries.page_of_calls(run, request.GET.get("page"))
+    spent = queries.time_spent(run)
+    shown = request.GET.get("show", "")
     context = {
         "run": run_head(run),
-        "calls": [activity_line(entry) for entry in page],
-        "spent": spending_lines(queries.time_spent(run)),
+        "footer": run_footer(run),
+        "filters": call_filters(spent, shown),
+        "spent": spending_lines(spent),
         "by_stage": usage_by_stage(run.usage),
         "by_model": usage_by_model(run.usage),
-        "paging": paging_context(page),
         "can_replay": what_if.can_replay(run),
     }
+    if shown in SHOWN:
+        page = queries.page_of_calls(run, request.GET.get("page"), SHOWN[shown])
+        context |= {
+            "calls": [activity_line(entry, run.started_at or run.created_at) for entry in page],
+            "paging": paging_context(page, {"show": shown}),
+        }
+    elif spent:
+        parts = story.divide(list(queries.calls_of(run)), queries.places_of(run))
+        context["parts"] = story.tell(RunRows(run), parts)
     if run.kind in REWRITES:
         context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}
     return render(request, "dashboard/activity.html", context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +25,7 @@ from dashboard.queries import queries, thread_queries
 from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
-from dashboard.titles import shorten
+from dashboard.titles import shared_lead, shorten, without_lead
 from dashboard.views.sending import by_form
 from research.engine.text.tokens import capitalize_heading
 from research.models import EvidenceSource, Source
@@ -147,7 +148,9 @@ def source_folds(
     if one is `wanted`. Cited and blocked sources are expanded, and cited ones are in the order of
     their numbers.
     """
-    markers = _markers(rows)
+    lead = shared_lead(list(rows.asked.values()))
+    named = {label: without_lead(text, lead) for label, text in rows.asked.items()}
+    rows, markers = replace(rows, asked=named), _markers(rows)
     site, kind = wanted.get("site", ""), wanted.get("kind", "")
     kept = [
         row for row in rows.sources
@@ -255,7 +258,7 @@ def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: s
     """Return for which sub-questions a page is cited: names, the others counted."""
     texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
     named = [
-        capitalize_heading(shorten(text, LONGEST_USE))
+        capitalize_heading(shorten(text.rstrip("?？ "), LONGEST_USE))
         for text in dict.fromkeys(texts)
         if text and text != question
     ]

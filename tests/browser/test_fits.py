@@ -226,5 +226,5 @@ def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> N
         "one => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
     )
     assert asked.evaluate(height) < 2.1
-    page.locator(".whole input").check()
+    page.get_by_text("Show whole question").click()
     assert asked.evaluate(height) > 3

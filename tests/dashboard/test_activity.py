@@ -37,7 +37,7 @@ def test_each_call_is_told_with_what_came_back(client: Client, admin: User) -> N
     used = {"prompt_tokens": 900, "completion_tokens": 100}
     record(run, "r", "model", {"task": "read", "prompt": "secret"}, used, attempt=2)
     record(run, "clock", "decision", {}, 0.7)
-    page = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+    page = client.get(f"/runs/{run.public_id}/activity/?show=all").content.decode()
     assert "Searched “old oaks”" in page and "2 results" in page
     assert "Fetched trees.test/oak" in page and "Oak" in page
     assert "The page is gone (404)." in page and "failed" in page
@@ -160,7 +160,73 @@ def test_a_long_log_comes_in_pages_and_a_constant_number_of_queries(
     run = make_run(admin)
     for number in range(130):
         record(run, f"s{number}", "search", {"query": f"query {number}."}, {"hits": []})
+    address = f"/runs/{run.public_id}/activity/?show=search"
     with django_assert_max_num_queries(6):
-        first = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+        first = client.get(address).content.decode()
     assert "query 0." in first and "query 120." not in first and "130" in first
-    assert b"query 120." in client.get(f"/runs/{run.public_id}/activity/?page=2").content
+    assert b"query 120." in client.get(f"{address}&page=2").content
+
+
+def parts_of(client: Client, run: Run) -> list[tuple[str, dict[str, str]]]:
+    """Return the parts of a run's story: their titles, and what each line says, by its name."""
+    page = BeautifulSoup(client.get(f"/runs/{run.public_id}/activity/").content, "html.parser")
+    return [
+        (
+            part.select_one("h2").get_text(),
+            {
+                line.select_one("dt").get_text(): (
+                    line.select_one("summary") or line.select_one("dd")
+                ).get_text(" ", strip=True)
+                for line in part.select("dl > div")
+            },
+        )
+        for part in page.select(".story-parts > li")
+    ]
+
+
+@pytest.mark.requirement("C22")
+def test_what_a_run_did_is_told_round_by_round(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    used = {"prompt_tokens": 900, "completion_tokens": 100}
+    record(run, "intake/1", "model", {"task": "intake"}, used)
+    for number, page in ((1, "oak"), (2, "elm")):
+        unit = f"round/{number}/unit/1"
+        run.rounds.create(number=number, stage="overview", new_evidence=3, score=5, decision="On.")
+        run.units.create(round=number, number=1, topic=f"the {page}", status="done")
+        record(run, f"{unit}/search/1", "search", {"query": page}, {"hits": [{}, {}]})
+        url = f"https://trees.test/{page}"
+        record(run, f"fetch/{url}", "fetch", {"url": url}, {"title": page})
+        record(run, f"{unit}/read", "model", {"task": "read"}, used)
+        record(run, f"{unit}/read/again", "model", {"task": "read"}, used)
+    gone = {"reason": "The page is gone (404)."}
+    record(run, "fetch/x", "fetch", {"url": "https://trees.test/ash"}, gone, status="failed")
+    run.refused_quotes.create(
+        round=2, unit=1, ordinal=1, claim="Elms fly.", url="https://trees.test/elm", reason="No."
+    )
+    record(run, "report/draft", "model", {"task": "draft"}, used)
+    told = parts_of(client, run)
+    assert [title for title, _ in told] == ["The question", "Round 1", "Round 2", "The report"]
+    assert told[1][1] == {
+        "Looked into": "1 topic The oak",
+        "Searched": "1 search, 2 results",
+        "Read": "1 page from 1 site",
+        "Found": "3 new claims",
+        "Judged": "5.0 of 10; research can stop at 7.0",
+        "Model": "2 model calls, 2,000 tokens",
+    }
+    assert told[2][1]["Read"] == "1 page from 1 site; 1 could not be read"
+    assert told[2][1]["Refused"] == "1 quote refused"
+    assert told[3][1] == {"Model": "1 model call, 1,000 tokens"}
+
+
+@pytest.mark.requirement("C22")
+def test_the_calls_of_one_kind_can_be_listed(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    record(run, "s", "search", {"query": "old oaks"}, {"hits": []})
+    gone = {"reason": "The page is gone (404)."}
+    record(run, "f", "fetch", {"url": "https://trees.test/elm"}, gone, status="failed")
+    page = BeautifulSoup(client.get(f"/runs/{run.public_id}/activity/").content, "html.parser")
+    links = {link.get_text(" ", strip=True): str(link["href"]) for link in page.select(".chips a")}
+    assert list(links) == ["By round", "All calls 2", "Searches 1", "Pages 1", "Failed 1"]
+    failed = client.get(f"/runs/{run.public_id}/activity/{links['Failed 1']}").content.decode()
+    assert "trees.test/elm" in failed and "old oaks" not in failed

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from bs4 import BeautifulSoup
 
 from dashboard.charts import draw_charts
 from dashboard.markdown import Link, markers_beside, render_in_parts, render_markdown
@@ -308,6 +309,25 @@ def test_the_end_of_a_long_list_of_sources_is_folded(number: int, folded: int) -
 def test_cells_without_a_finding_are_told_from_findings() -> None:
     found = html("| oak | age |\n| --- | --- |\n| Ash | not found |\n| Elm | 90 |")
     assert found.count('class="not-found"') == 1 and ">not found<" in found
+
+
+@pytest.mark.parametrize(("number", "folded"), [(9, 0), (10, 4)])
+def test_the_end_of_a_long_list_of_answers_is_folded(number: int, folded: int) -> None:
+    lines = [f"- **Part {n}:** It is {n}. [1]" for n in range(number)]
+    text = "\n".join(["**Short answer.** It depends. [1]", "", *lines, "", "## More", "", "It is."])
+    answer = BeautifulSoup(render_in_parts(text, link).answer, "html.parser")
+    assert len(answer.select("li")) == number
+    assert len(answer.select("details li")) == folded
+    told = [summary.get_text() for summary in answer.select("summary")]
+    assert told == (["4 more sub-questions"] if folded else [])
+
+
+def test_a_dispute_is_a_box_with_each_side_on_a_line() -> None:
+    sides = "One says **ten**. [1][2] Another says **nine**. [3]"
+    text = f"# T\n\n## Part\n\n> **⚠ Sources disagree:** {sides}\n\n> Only quoted. [1] Yes. [2]"
+    body = BeautifulSoup(render_in_parts(text, link).body, "html.parser")
+    assert [len(each.select("br")) for each in body.select("blockquote")] == [1, 0]
+    assert [each.get("class") for each in body.select("blockquote")] == [["dispute"], None]
 
 
 def test_charts_behind_the_first_and_searches_that_found_nothing_are_folded() -> None:
