@@ -28,9 +28,8 @@ from research.documents.parse_document import Reading
 from research.fulltext.index import DocumentIndex, IndexReport, Workers
 from research.models import Collection
 from research.runtime.db_threads import query_async
-from research.worker import notify
+from research.worker.background import Wakeable
 from research.worker.leases import database_now, new_owner
-from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -86,55 +85,26 @@ def _folder_of(collection: Collection) -> Path:
     return uploads.local_copy(collection.public_id, files)
 
 
-class Indexer:
-    """Background task from `start` to `stop`, on the event loop of a web server."""
+class Indexer(Wakeable):
+    """Brings collections up to date; the next start continues from what was indexed."""
+
+    subject = "collections"
+    tasks = SLOTS
 
     def __init__(
         self, parts: Parts, *, poll_seconds: float = POLL_SECONDS, owner: str = ""
     ) -> None:
+        super().__init__(poll_seconds)
         self.parts = parts
-        self.poll_seconds = poll_seconds
         self.owner = owner or new_owner()
-        self.writer = Writer()
-        self._woken = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
 
-    async def start(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self.writer.start()
+    async def prepare(self) -> None:
         await self.writer.call(make_due)
-        notify.on_wake.append(self.wake)
-        self._tasks = [
-            self._loop.create_task(self._work(), name=f"indexer {slot}") for slot in range(SLOTS)
-        ]
+        await super().prepare()
 
-    async def stop(self) -> None:
-        """Stop indexing; what was indexed is kept, and the next start continues from there."""
-        if not self._tasks:
-            return
-        notify.on_wake.remove(self.wake)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.wait(self._tasks)
-        self._tasks.clear()
-        await self.writer.stop()
-
-    def wake(self) -> None:
-        """Look for work immediately; thread-safe."""
-        self._loop.call_soon_threadsafe(self._woken.set)
-
-    async def _work(self) -> None:
-        while True:
-            self._woken.clear()
-            try:
-                while await self.step():
-                    pass
-            except DatabaseError:
-                log.warning("the database cannot be queried for collections", exc_info=True)
-            try:
-                await asyncio.wait_for(self._woken.wait(), notify.patience(self.poll_seconds))
-            except TimeoutError:
-                continue
+    async def look(self) -> None:
+        while await self.step():
+            pass
 
     async def step(self) -> bool:
         """Index or clear away one collection; return False if none is due."""

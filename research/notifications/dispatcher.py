@@ -22,10 +22,8 @@ from django.db.models import F, Q, QuerySet
 from research.models import Delivery, EmailChoice, Event, Webhook
 from research.notifications.channels import Channels, Outcome
 from research.notifications.composing import compose_body
-from research.worker import notify
+from research.worker.background import Wakeable
 from research.worker.leases import database_now, new_owner
-from research.worker.notify import wait_at_most
-from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +62,10 @@ class Claimed:
         return _receiver(self.delivery.webhook_id, self.delivery.owner_id)
 
 
-class Dispatcher:
-    """Background task from `start` to `stop`."""
+class Dispatcher(Wakeable):
+    """Sends what is due, several deliveries at once."""
+
+    subject = "deliveries"
 
     def __init__(
         self,
@@ -75,42 +75,29 @@ class Dispatcher:
         clock: Clock = database_now,
         chance: Callable[[], float] = random.random,
     ) -> None:
+        super().__init__(look_seconds)
         self.channels = channels or Channels()
-        self.look_seconds = look_seconds
         self.clock = clock
         self.chance = chance
         self.owner = new_owner()
-        self.writer = Writer()
         self._sending: dict[asyncio.Task[None], Claimed] = {}
-        self._woken = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self._purge_at = 0.0
 
-    async def start(self) -> None:
-        self.writer.start()
-        self._loop = asyncio.get_running_loop()
-        notify.on_wake.append(self.wake)
-        self._task = self._loop.create_task(self._work(), name="deliveries")
-
-    async def stop(self) -> None:
-        """Stop, and give back what is being sent: it will be sent again."""
-        if self._task is None:
-            return
-        notify.on_wake.remove(self.wake)
+    async def release(self) -> None:
+        """Give back what is being sent: it will be sent again."""
+        await super().release()
         sending = dict(self._sending)
-        tasks = [self._task, *sending]
-        for task in tasks:
+        for task in sending:
             task.cancel()
-        await asyncio.wait(tasks)
-        self._task = None
+        if sending:
+            await asyncio.wait(sending)
         for claimed in sending.values():
             await self.writer.call(give_back, claimed.delivery)
         await self.channels.aclose()
-        await self.writer.stop()
 
-    def wake(self) -> None:
-        """Look for deliveries immediately; thread-safe."""
-        self._loop.call_soon_threadsafe(self._woken.set)
+    async def look(self) -> None:
+        await self.step()
+        await self._purge()
 
     async def step(self) -> int:
         """Begin to send what is due, within the free places; return how many."""
@@ -129,15 +116,6 @@ class Dispatcher:
         """Wait until everything that is being sent has succeeded or failed."""
         while self._sending:
             await asyncio.wait(self._sending)
-
-    async def _work(self) -> None:
-        while True:
-            try:
-                await self.step()
-                await self._purge()
-            except DatabaseError:
-                log.warning("the database cannot be queried for deliveries", exc_info=True)
-            await wait_at_most(self._woken, notify.patience(self.look_seconds))
 
     async def _purge(self) -> None:
         """Delete old entries of the log, once an hour."""

@@ -22,8 +22,8 @@ from research.models import Collection, Run, WorkerProcess
 from research.queue.host_process import HostProcess
 from research.runtime.program import REPLAY_VERSIONS
 from research.worker import notify
+from research.worker.background import Background
 from research.worker.leases import database_now
-from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -57,32 +57,33 @@ class Registration:
         return now
 
 
-class Presence:
-    """Background task from `start` to `stop` that keeps this process in the table."""
+class Presence(Background):
+    """Keeps this process in the table of processes from `start` to `stop`."""
+
+    subject = "processes"
 
     def __init__(self, registration: Registration) -> None:
+        super().__init__(LOOK_SECONDS)
         self.registration = registration
-        self.writer = Writer()
         self.is_draining = False
-        self._task: asyncio.Task[None] | None = None
+        self._beats_at = 0.0
 
-    async def start(self) -> None:
-        self.writer.start()
+    async def prepare(self) -> None:
         await self.writer.call(self.registration.write)
-        self._task = asyncio.get_running_loop().create_task(self._work(), name="presence")
 
-    async def stop(self) -> None:
-        """Leave the table."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._task = None
+    async def release(self) -> None:
         try:
             await self.writer.call(remove_process, self.registration.name)
         except DatabaseError:
             log.warning("this process could not be removed from the table of processes")
-        await self.writer.stop()
+
+    async def look(self) -> None:
+        """Look for dead processes every second, and send a heartbeat every few of them."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._beats_at:
+            self._beats_at = now + BEAT_SECONDS
+            await self.writer.call(self._beat)
+        await self.writer.call(take_over, self.registration.process)
 
     async def drain(self) -> None:
         """Show that this process takes no more work."""
@@ -91,19 +92,6 @@ class Presence:
             await self.writer.call(self._beat)
         except DatabaseError:
             log.warning("the table of processes cannot be reached", exc_info=True)
-
-    async def _work(self) -> None:
-        """Look for dead processes every second, and send a heartbeat every few of them."""
-        looks = 0
-        while True:
-            try:
-                if looks % round(BEAT_SECONDS / LOOK_SECONDS) == 0:
-                    await self.writer.call(self._beat)
-                await self.writer.call(take_over, self.registration.process)
-            except DatabaseError:
-                log.warning("the table of processes cannot be reached", exc_info=True)
-            looks += 1
-            await asyncio.sleep(LOOK_SECONDS)
 
     def _beat(self) -> None:
         with transaction.atomic():

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from django.db import Error as DatabaseError
 from django.db import transaction
 
 from research.engine.config import ResearchConfig
@@ -17,8 +15,8 @@ from research.models.runs import Priority
 from research.schedules.due_dates import Rhythm
 from research.services import runs
 from research.services.errors import ServiceError
+from research.worker.background import Background
 from research.worker.leases import database_now
-from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +27,10 @@ BROKEN = "The run could not be started; the server's log says more."
 REASON = "Asked on schedule"
 
 
-class Scheduler:
-    """Background task from `start` to `stop`."""
+class Scheduler(Background):
+    """Starts the runs of schedules on one of the processes that ask."""
+
+    subject = "schedules"
 
     def __init__(
         self,
@@ -38,30 +38,11 @@ class Scheduler:
         look_seconds: float = LOOK_SECONDS,
         clock: Callable[[], datetime] = database_now,
     ) -> None:
-        self.look_seconds = look_seconds
+        super().__init__(look_seconds)
         self.clock = clock
-        self.writer = Writer()
-        self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        self.writer.start()
-        self._task = asyncio.get_running_loop().create_task(self._work(), name="schedules")
-
-    async def stop(self) -> None:
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._task = None
-        await self.writer.stop()
-
-    async def _work(self) -> None:
-        while True:
-            try:
-                await self.writer.call(start_due, self.clock)
-            except DatabaseError:
-                log.warning("the database cannot be queried for schedules", exc_info=True)
-            await asyncio.sleep(self.look_seconds)
+    async def look(self) -> None:
+        await self.writer.call(start_due, self.clock)
 
 
 def rhythm_of(schedule: Schedule) -> Rhythm:

@@ -6,19 +6,17 @@ another one has deleted is skipped.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from research.engine.records import ENDED
 from research.models import Run
 from research.services import deleting, history
 from research.services.errors import ServiceError
-from research.worker.writer import Writer
+from research.worker.background import Background
 
 log = logging.getLogger(__name__)
 
@@ -26,35 +24,18 @@ LOOK_SECONDS = 3_600.0
 AT_ONCE = 50
 
 
-class Retention:
-    """Background task from `start` to `stop` on a web server; `days` 0 keeps runs of any age."""
+class Retention(Background):
+    """Deletes what is too old, once an hour; `days` 0 keeps runs of any age."""
+
+    subject = "old runs"
 
     def __init__(self, days: int, *, look_seconds: float = LOOK_SECONDS) -> None:
+        super().__init__(look_seconds)
         self.days = days
-        self.look_seconds = look_seconds
-        self.writer = Writer()
-        self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        self.writer.start()
-        self._task = asyncio.get_running_loop().create_task(self._work(), name="retention")
-
-    async def stop(self) -> None:
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._task = None
-        await self.writer.stop()
-
-    async def _work(self) -> None:
-        while True:
-            try:
-                while await self.step():
-                    pass
-            except DatabaseError:
-                log.warning("the database cannot be queried for old runs", exc_info=True)
-            await asyncio.sleep(self.look_seconds)
+    async def look(self) -> None:
+        while await self.step():
+            pass
 
     async def step(self) -> int:
         """Delete the oldest runs that are due; return how many were deleted."""
