@@ -29,6 +29,7 @@ from dashboard.automation.schemas import (
     WebhookOut,
     Weekday,
 )
+from dashboard.automation.shown import find_schedule, find_webhook
 from research.models import Delivery, Occurrence, Schedule, Webhook
 from research.notifications import subscriptions
 from research.schedules import manage
@@ -60,19 +61,21 @@ def create_webhook(
 
 @webhooks_router.get("/{webhook_id}", response=WebhookOut, summary="Read a webhook")
 def read_webhook(request: HttpRequest, webhook_id: str) -> WebhookOut:
-    return webhook_out(find_webhook(request, webhook_id))
+    return webhook_out(find_webhook(request.auth.user, webhook_id))
 
 
 @webhooks_router.patch("/{webhook_id}", response=WebhookOut, summary="Change a webhook")
 def change_webhook(request: HttpRequest, webhook_id: str, payload: ChangedWebhook) -> WebhookOut:
     """Enabled again, a webhook receives what was held back."""
     changes = payload.model_dump(exclude_none=True)
-    return webhook_out(subscriptions.change_webhook(find_webhook(request, webhook_id), **changes))
+    return webhook_out(
+        subscriptions.change_webhook(find_webhook(request.auth.user, webhook_id), **changes)
+    )
 
 
 @webhooks_router.delete("/{webhook_id}", response={204: None}, summary="Delete a webhook")
 def delete_webhook(request: HttpRequest, webhook_id: str) -> Status[None]:
-    subscriptions.delete_webhook(find_webhook(request, webhook_id))
+    subscriptions.delete_webhook(find_webhook(request.auth.user, webhook_id))
     return Status(204, None)
 
 
@@ -81,7 +84,7 @@ def rotate_secret(
     request: HttpRequest, webhook_id: str, idempotency_key: IdempotencyKey = None
 ) -> NewWebhookOut:
     """For a day requests are signed with the secret before it, too."""
-    rotate = partial(subscriptions.rotate_secret, find_webhook(request, webhook_id))
+    rotate = partial(subscriptions.rotate_secret, find_webhook(request.auth.user, webhook_id))
     rows = request.auth.user.webhooks.all()
     return _with_secret(make_once(request, idempotency_key, None, rows, rotate))
 
@@ -89,14 +92,14 @@ def rotate_secret(
 @webhooks_router.post("/{webhook_id}/test", response={202: DeliveryOut}, summary="Send a test")
 def send_test(request: HttpRequest, webhook_id: str) -> Status[DeliveryOut]:
     """The delivery is tried once; read its result in the list of deliveries."""
-    hook = find_webhook(request, webhook_id)
+    hook = find_webhook(request.auth.user, webhook_id)
     return Status(202, delivery_out(subscriptions.send_test(request.auth.user, hook)))
 
 
 @webhooks_router.get("/{webhook_id}/deliveries", response=DeliveryPage, summary="List deliveries")
 def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> dict[str, Any]:
     """Newest first, each with its attempts."""
-    hook = find_webhook(request, webhook_id)
+    hook = find_webhook(request.auth.user, webhook_id)
     shown, following = page_of(subscriptions.deliveries_of(request.auth.user, hook), paging)
     return {"items": [delivery_out(row) for row in shown], "next_cursor": following}
 
@@ -108,19 +111,12 @@ def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> di
 )
 def redeliver(request: HttpRequest, webhook_id: str, delivery_id: str) -> Status[DeliveryOut]:
     """Its id and body stay the same."""
-    hook = find_webhook(request, webhook_id)
+    hook = find_webhook(request.auth.user, webhook_id)
     rows = subscriptions.deliveries_of(request.auth.user, hook)
     row = rows.filter(public_id=delivery_id).first()
     if row is None:
         raise Http404("no such delivery")
     return Status(202, delivery_out(subscriptions.redeliver(row)))
-
-
-def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
-    hook = subscriptions.find_webhook(request.auth.user, public_id)
-    if hook is None:
-        raise Http404("no such webhook")
-    return hook
 
 
 def webhook_out(row: Webhook) -> WebhookOut:
@@ -184,7 +180,7 @@ def create_schedule(
 
 @schedules_router.get("/{schedule_id}", response=ScheduleOut, summary="Read a schedule")
 def read_schedule(request: HttpRequest, schedule_id: str) -> ScheduleOut:
-    return schedule_out(find_schedule(request, schedule_id))
+    return schedule_out(find_schedule(request.auth.user, schedule_id))
 
 
 @schedules_router.patch(
@@ -201,13 +197,15 @@ def change_schedule(
         changes["at"] = time.fromisoformat(payload.at)
     if payload.weekday is not None:
         changes["weekday"] = WEEKDAYS.index(payload.weekday)
-    return schedule_out(manage.change_schedule(find_schedule(request, schedule_id), changes))
+    return schedule_out(
+        manage.change_schedule(find_schedule(request.auth.user, schedule_id), changes)
+    )
 
 
 @schedules_router.delete("/{schedule_id}", response={204: None}, summary="Delete a schedule")
 def delete_schedule(request: HttpRequest, schedule_id: str) -> Status[None]:
     """Its runs stay."""
-    manage.delete_schedule(find_schedule(request, schedule_id))
+    manage.delete_schedule(find_schedule(request.auth.user, schedule_id))
     return Status(204, None)
 
 
@@ -216,16 +214,9 @@ def delete_schedule(request: HttpRequest, schedule_id: str) -> Status[None]:
 )
 def list_results(request: HttpRequest, schedule_id: str, paging: Paging) -> dict[str, Any]:
     """Its due dates, newest first, each with what its report cites that the one before didn't."""
-    rows = find_schedule(request, schedule_id).occurrences.select_related("run")
+    rows = find_schedule(request.auth.user, schedule_id).occurrences.select_related("run")
     shown, following = page_of(rows, paging)
     return {"items": [result_out(row) for row in shown], "next_cursor": following}
-
-
-def find_schedule(request: HttpRequest, public_id: str) -> Schedule:
-    schedule = manage.find_schedule(request.auth.user, public_id)
-    if schedule is None:
-        raise Http404("no such schedule")
-    return schedule
 
 
 def schedule_out(row: Schedule) -> ScheduleOut:

@@ -1,4 +1,4 @@
-"""What the pages Notifications and Schedules show."""
+"""Webhooks and schedules, and what the pages Notifications and Schedules show of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.auth.models import AbstractUser
+from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -25,6 +27,22 @@ LOG_LENGTH = 30
 RESULTS_LENGTH = 20
 MOST_NEWS = 20
 SOON_SECONDS = 30
+
+
+def find_webhook(user: AbstractUser, public_id: str) -> Webhook:
+    """Return a webhook of the user. Raise `Http404` also for those of other users."""
+    row: Webhook | None = user.webhooks.filter(public_id=public_id).first()
+    if row is None:
+        raise Http404("no such webhook")
+    return row
+
+
+def find_schedule(user: AbstractUser, public_id: str) -> Schedule:
+    """Return a schedule of the user. Raise `Http404` also for those of other users."""
+    row: Schedule | None = user.schedules.filter(public_id=public_id).first()
+    if row is None:
+        raise Http404("no such schedule")
+    return row
 
 
 def delivery_state(row: Delivery) -> State:

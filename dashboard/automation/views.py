@@ -13,9 +13,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard.automation import shown
 from dashboard.automation.forms import EmailForm, ScheduleForm, WebhookForm
+from dashboard.automation.shown import find_schedule, find_webhook
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.views.sending import by_form
-from research.models import Schedule, Webhook
+from research.models import Webhook
 from research.notifications import subscriptions
 from research.schedules import manage
 from research.services.errors import ServiceError
@@ -58,7 +59,7 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
     """Show a webhook with its log; a POST changes it."""
-    hook = find_webhook(request, public_id)
+    hook = find_webhook(request.user, public_id)
     if request.method != "POST":
         return _webhook_page(request, hook)
     form = WebhookForm(request.POST)
@@ -77,7 +78,7 @@ def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_webhook_log(request: HttpRequest, public_id: str) -> HttpResponse:
-    hook = find_webhook(request, public_id)
+    hook = find_webhook(request.user, public_id)
     context = shown.log_context(subscriptions.deliveries_of(request.user, hook), hook)
     return render(request, "dashboard/_deliveries.html", context)
 
@@ -85,26 +86,26 @@ def show_webhook_log(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @by_form
 def rotate_secret(request: HttpRequest, public_id: str) -> HttpResponse:
-    hook = subscriptions.rotate_secret(find_webhook(request, public_id))
+    hook = subscriptions.rotate_secret(find_webhook(request.user, public_id))
     return _webhook_page(request, hook, secret=hook.secret, rotated=True)
 
 
 @by_form
 def test_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    subscriptions.send_test(request.user, find_webhook(request, public_id))
+    subscriptions.send_test(request.user, find_webhook(request.user, public_id))
     return redirect("webhook", public_id)
 
 
 @by_form
 def switch_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    hook = find_webhook(request, public_id)
+    hook = find_webhook(request.user, public_id)
     subscriptions.change_webhook(hook, enabled="enable" in request.POST)
     return redirect("webhook", public_id)
 
 
 @by_form
 def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    subscriptions.delete_webhook(find_webhook(request, public_id))
+    subscriptions.delete_webhook(find_webhook(request.user, public_id))
     messages.info(request, _("The webhook was deleted."))
     return redirect("notifications")
 
@@ -112,7 +113,7 @@ def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 @by_form
 def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
     """Send a delivery of the webhook, or of the e-mails, again."""
-    hook = find_webhook(request, public_id) if public_id else None
+    hook = find_webhook(request.user, public_id) if public_id else None
     found = subscriptions.deliveries_of(request.user, hook)
     row = found.filter(public_id=request.POST.get("delivery", "")).first()
     if row is None:
@@ -191,14 +192,6 @@ def stop_emails(request: HttpRequest) -> HttpResponse:
     return redirect("emails")
 
 
-def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
-    """Return a webhook of the user. Raise `Http404` also for those of other users."""
-    hook = subscriptions.find_webhook(request.user, public_id)
-    if hook is None:
-        raise Http404("no such webhook")
-    return hook
-
-
 def _webhook_page(
     request: HttpRequest,
     hook: Webhook,
@@ -252,7 +245,7 @@ def show_schedules(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
     """Show a schedule with its results; a POST changes it."""
-    schedule = find_schedule(request, public_id)
+    schedule = find_schedule(request.user, public_id)
     form = ScheduleForm(request.user, request.POST or None, schedule=schedule)
     if request.method == "POST" and form.is_valid():
         try:
@@ -263,7 +256,7 @@ def show_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
             messages.success(request, _("Saved."))
             return redirect("schedule", public_id)
     focus_on_first(form)
-    stored = find_schedule(request, public_id)
+    stored = find_schedule(request.user, public_id)
     context = {
         "form": form,
         "schedule": shown.schedule_line(stored),
@@ -275,21 +268,13 @@ def show_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @by_form
 def pause_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
-    schedule = find_schedule(request, public_id)
+    schedule = find_schedule(request.user, public_id)
     manage.change_schedule(schedule, {"paused": "pause" in request.POST})
     return redirect("schedule", public_id)
 
 
 @by_form
 def delete_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
-    manage.delete_schedule(find_schedule(request, public_id))
+    manage.delete_schedule(find_schedule(request.user, public_id))
     messages.info(request, _("The schedule was deleted; its runs stay."))
     return redirect("schedules")
-
-
-def find_schedule(request: HttpRequest, public_id: str) -> Schedule:
-    """Return a schedule of the user. Raise `Http404` also for those of other users."""
-    schedule = manage.find_schedule(request.user, public_id)
-    if schedule is None:
-        raise Http404("no such schedule")
-    return schedule

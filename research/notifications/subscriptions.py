@@ -43,10 +43,6 @@ def list_webhooks(actor: AbstractUser) -> Sequence[Webhook]:
     return list(actor.webhooks.all())
 
 
-def find_webhook(actor: AbstractUser, public_id: str) -> Webhook | None:
-    return actor.webhooks.filter(public_id=public_id).first()
-
-
 def add_webhook(actor: AbstractUser, url: str, events: Sequence[str]) -> Webhook:
     """Create a webhook with a new secret, which its page shows only now."""
     if actor.webhooks.count() >= MOST_WEBHOOKS:

@@ -45,10 +45,6 @@ def list_schedules(actor: AbstractUser) -> Sequence[Schedule]:
     return list(actor.schedules.all())
 
 
-def find_schedule(actor: AbstractUser, public_id: str) -> Schedule | None:
-    return actor.schedules.filter(public_id=public_id).first()
-
-
 def add_schedule(
     actor: AbstractUser, plan: Plan, clock: Callable[[], datetime] = timezone.now
 ) -> Schedule:
