@@ -17,7 +17,8 @@ from bench import bodies
 from bench.bodies import BOUNDARY, CLOSE, MEGABYTE, MULTIPART, TOKEN, Case, part, send
 from bench.dashboard.processes import Served, served
 from dashboard.serving.body_limits import ANONYMOUS_BYTES
-from tests.dashboard.test_serve import free_port, link_in, serving
+from tests.browser.serving import free_port
+from tests.dashboard.test_serve import link_in, serving
 
 pytestmark = pytest.mark.subprocess
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.browser.serving import free_port
 from tests.support.installation import ROOT, Installation
 
 pytestmark = pytest.mark.subprocess
@@ -24,12 +24,6 @@ pytest_plugins = ["tests.support.fixtures"]
 Start = Callable[[Path, int], subprocess.Popen[str]]
 SECONDS_TO_START = 60
 SECONDS_TO_END = 8.0  # of a busy machine; an open socket would hold it for longer
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 @pytest.fixture

@@ -20,14 +20,13 @@ from research.engine.ports import SearchAnswer, SearchRequest
 from research.engine.records import RunState, Status
 from research.models import Run
 from research.readmodel.progress import load_progress
-from research.readmodel.run_json import run_resource
 from research.services import ServiceError, runs
 from research.worker import leases, notify
 from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
 from tests.engine.scripted import CHAIN, World, harbour
 from tests.research.killing import Killed, killed_at
-from tests.support.run_schema import validate_run
+from tests.support.run_schema import resource
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,12 +61,6 @@ def when_searching(world: World, run: Run, tell: Callable[[], object]) -> None:
 def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
     engine = killed_at(die_at, the_loop)
     return asyncio.run(advance_run(run.pk, lambda run: world.tools(), engine=engine, timing=QUICK))
-
-
-def resource(run: Run) -> dict[str, Any]:
-    found = run_resource(run, with_pages=True)
-    validate_run(found)
-    return found
 
 
 def statuses(work: Callable[[], Outcome], run: Run) -> set[str]:

@@ -17,7 +17,6 @@ from django.test.utils import CaptureQueriesContext
 from research.engine.config import ResearchConfig
 from research.engine.loop import run_research as the_loop
 from research.models import Evidence, Run, Verdict
-from research.readmodel.run_json import run_resource
 from research.services import ServiceError, deleting, reviews, runs, threads
 from research.threads.verdicts import is_stale
 from research.worker import leases
@@ -25,7 +24,7 @@ from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
 from tests.research.killing import Killed, killed_at
-from tests.support.run_schema import validate_run
+from tests.support.run_schema import resource
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,12 +51,6 @@ def reject(actor: AbstractUser, run: Run, words: str) -> Evidence:
     found = run.evidence.filter(quotes__quote__contains=words).distinct().first()
     assert found is not None, f"no evidence says {words!r}"
     reviews.record_verdict(actor, found, "reject")
-    return found
-
-
-def resource(run: Run) -> dict[str, Any]:
-    found = run_resource(run, with_pages=True)
-    validate_run(found)
     return found
 
 

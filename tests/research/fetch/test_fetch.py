@@ -10,7 +10,6 @@ import pytest
 
 from research.engine.ports import FetchFailedError
 from research.fetch.fetch import USER_AGENT, FetchSettings, SafeFetch
-from tests.support.in_process import InProcessPool
 from tests.support.retrieval.papers import pdf, scan, word
 from tests.support.retrieval.web import endless, open_site, raw, redirect, reply
 
@@ -19,12 +18,6 @@ pytestmark = pytest.mark.virtual_time
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 PAGE = "<html lang='en'><title>A page</title><body><main><h1>A page</h1><p>Some words.</p></main>"
 PUBLIC = "93.184.216.34"
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with InProcessPool() as pool:
-        yield pool
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ import pytest
 
 from research.engine.ports import FetchFailedError
 from research.fetch.fetch import FetchSettings, SafeFetch
-from tests.support.in_process import InProcessPool
 from tests.support.retrieval.web import Site, open_site, redirect
 
 PUBLIC = "93.184.216.34"
@@ -96,12 +95,6 @@ def connects() -> Iterator[list[str]]:
     CONNECTS.watching = True
     yield CONNECTS.addresses
     CONNECTS.watching = False
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[InProcessPool]:
-    with InProcessPool() as pool:
-        yield pool
 
 
 @asynccontextmanager

@@ -13,7 +13,6 @@ from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.page_cache import PageCache, RunFetch, scope_of
 from research.models import CachedPage, PageText
 from research.search.bounds import Bounds
-from tests.support.in_process import InProcessPool
 from tests.support.serving import Reply
 from tests.support.web_server import WebServer, html
 
@@ -35,12 +34,6 @@ class Site(WebServer):
 
     def reply(self, path, body):
         return self.instead.get(path) or super().reply(path, body)
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with InProcessPool() as pool:
-        yield pool
 
 
 @pytest.fixture

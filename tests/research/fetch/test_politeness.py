@@ -10,7 +10,6 @@ from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.rate_limit import MOST, RateLimiter, RateLimiters
 from research.fetch.robots import MAX_BYTES
 from research.search.bounds import Bounds
-from tests.support.in_process import InProcessPool
 from tests.support.retrieval.web import ROBOTS, Site, open_site, raw, redirect, reply
 
 pytestmark = pytest.mark.virtual_time
@@ -25,12 +24,6 @@ Disallow: /private
 Allow: /private/open
 Crawl-delay: {delay}
 """
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with InProcessPool() as pool:
-        yield pool
 
 
 @pytest.fixture

@@ -9,15 +9,8 @@ from ddgs.engines.mojeek import Mojeek
 
 from research.engine.ports import SearchFailedError, SearchRequest
 from research.search.providers.ddgs import LABEL, DdgsSearch, region_for
-from tests.support.retrieval.search_api import SearchApi, serving
 
 REQUEST = SearchRequest("vacuum", only_sites=("docs.example",))
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[SearchApi]:
-    async with serving() as api:
-        yield api
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from research.search.providers.client import RetryPolicy
 from research.search.providers.developers.github import GithubSearch
 from research.search.providers.developers.stack_exchange import StackExchangeSearch, day_of_epoch
 from research.search.providers.json_search import JsonSearch, Paths, value_at
-from tests.support.retrieval.search_api import SearchApi, serving
+from tests.support.retrieval.search_api import SearchApi
 
 pytestmark = pytest.mark.virtual_time
 
@@ -27,18 +26,6 @@ REQUEST = SearchRequest("vacuum & more", limit=500)
 BOUND = replace(REQUEST, since="2024-01-02", until="2024-03-04")
 GITHUB = {"items": [{"html_url": "https://a.example/", "full_name": "a/a"}]}
 STACK = {"items": [{"link": "https://a.example/", "title": "A"}]}
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[SearchApi]:
-    async with serving() as api:
-        yield api
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        yield client
 
 
 async def test_openalex_is_asked_within_days(api: SearchApi, client: httpx.AsyncClient) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from email.utils import formatdate
@@ -32,11 +31,10 @@ from research.search.providers import (
 from research.search.providers.academic import arxiv, openalex, pubmed, semantic_scholar
 from research.search.providers.client import RetryPolicy
 from research.search.providers.developers import github, stack_exchange
-from tests.support.retrieval.search_api import SearchApi, serving
+from tests.support.retrieval.search_api import KEY, SearchApi, reason
 
 pytestmark = pytest.mark.virtual_time
 
-KEY = "secret-key-1234"
 KEYS = dict.fromkeys(("TAVILY_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY"), KEY)
 QUICK = RetryPolicy(timeout_seconds=0.3, backoff_seconds=0.01, longest_wait_seconds=2)
 
@@ -326,25 +324,6 @@ keyed = pytest.mark.parametrize(
 )
 REQUEST = SearchRequest("vacuum & more")
 BOUND = replace(REQUEST, since="2024-01-02", until="2024-03-04", language="de")
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[SearchApi]:
-    async with serving() as api:
-        yield api
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        yield client
-
-
-async def reason(search) -> SearchFailedError:
-    with pytest.raises(SearchFailedError) as failure:
-        await search
-    assert KEY not in failure.value.reason and "127.0.0.1" not in failure.value.reason
-    return failure.value
 
 
 # --- what all have in common ----------------------------------------------------------------

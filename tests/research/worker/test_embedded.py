@@ -21,14 +21,13 @@ from research.engine.records import Action, RunState, Status
 from research.models import Run
 from research.queue import admission, processes
 from research.queue.processes import STOP_SECONDS, EmbeddedWorker
-from research.readmodel.run_json import run_resource
 from research.services import runs
 from research.worker import leases, notify
 from research.worker.run_executor import Outcome, Timing, advance_run
 from research.worker.writer import Writer
 from tests.research.killing import Killed, killed_at
 from tests.research.scripts import World, asks_model, research
-from tests.support.run_schema import validate_run
+from tests.support.run_schema import resource
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,12 +41,6 @@ def advanced(run: Run, world: World, engine: Engine = research, **more: Any) -> 
 
 def expire(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(lease_until=leases.database_now() - timedelta(seconds=1))
-
-
-def resource(run: Run) -> dict[str, Any]:
-    found = run_resource(run, with_pages=True)
-    validate_run(found)
-    return found
 
 
 def test_it_takes_a_run_to_its_end(run: Run) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
+from research.engine.ports import SearchAnswer, SearchFailedError
+
 MEGABYTE = 1024 * 1024
+KEY = "secret-key-1234"
 
 
 @dataclass(frozen=True)
@@ -106,3 +111,11 @@ async def serving() -> AsyncIterator[SearchApi]:
     api.port = listener.sockets[0].getsockname()[1]
     async with listener:
         yield api
+
+
+async def reason(search: Awaitable[SearchAnswer]) -> SearchFailedError:
+    """Why a search failed, without the key or the address of the server."""
+    with pytest.raises(SearchFailedError) as failure:
+        await search
+    assert KEY not in failure.value.reason and "127.0.0.1" not in failure.value.reason
+    return failure.value

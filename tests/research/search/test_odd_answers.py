@@ -6,21 +6,20 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from research.engine.ports import SearchAnswer, SearchFailedError, SearchRequest
+from research.engine.ports import SearchAnswer, SearchRequest
 from research.search.fallback import FallbackSearch, NamedSearch
 from research.search.providers import PROVIDERS, brave, exa, searxng, tavily, wikipedia
 from research.search.providers.academic import arxiv
 from research.search.providers.client import MOST_BYTES, RetryPolicy
-from tests.support.retrieval.search_api import SearchApi, serving
+from tests.support.retrieval.search_api import KEY, SearchApi, reason, serving
 
-KEY = "secret-key-1234"
 pytestmark = pytest.mark.virtual_time
 
 QUICK = RetryPolicy(timeout_seconds=0.5, backoff_seconds=0.01, longest_wait_seconds=2)
@@ -70,25 +69,6 @@ DIALECTS = [
 ]
 each = pytest.mark.parametrize("spoken", DIALECTS, ids=lambda spoken: spoken.name)
 every = pytest.mark.parametrize("name", ["searxng", "tavily", "exa", "brave", "wikipedia", "arxiv"])
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[SearchApi]:
-    async with serving() as api:
-        yield api
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        yield client
-
-
-async def reason(search) -> SearchFailedError:
-    with pytest.raises(SearchFailedError) as failure:
-        await search
-    assert KEY not in failure.value.reason and "127.0.0.1" not in failure.value.reason
-    return failure.value
 
 
 # --- entries that are none among good ones ---------------------------------------------------
