@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from bench import evaluation
-from dashboard import markdown
 from dashboard.contexts import lists
+from dashboard.markdown.report import render_markdown
 from research.documents import try_search
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json, stream_draft
@@ -307,7 +307,7 @@ READERS: dict[str, Match] = {
     "words": engine_text.split_tokens,
     "a plain page": lambda text: read_page(text, "text/markdown"),
     "an HTML page": lambda text: read_page(f"<p>So it is.</p>{text}", "text/html"),
-    "a report": lambda text: markdown.render_markdown(text, lambda number: None),
+    "a report": lambda text: render_markdown(text, lambda number, place: None),
     "a snippet": words.strip_html,
     "the heading of a snippet": lambda text: try_search.section_of(text, f"{text[:40]} zq"),
     "an answer of a list": lists.plain_answer,

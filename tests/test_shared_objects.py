@@ -26,7 +26,8 @@ from markdown_it import MarkdownIt
 
 import dashboard
 import research
-from dashboard.markdown import new_parser, render_markdown
+from dashboard.markdown.parsing import new_parser
+from dashboard.markdown.report import render_markdown
 from research.engine.untrusted.order_words import order_words
 from tests.support.threads import in_threads
 
@@ -50,6 +51,7 @@ SHARED = {
     "JSONDecoder": "one call of C code at a time; tested in tests/engine/test_threads.py",
     "TypeAdapter": "pydantic builds it at import and only reads it",
     "ResearchConfig": "a frozen model",
+    "Ceilings": "its weights are only read; functools.lru_cache locks by itself",
     "Fraction": "is never changed",
     "IPv4Network": "is never changed",
     "IPv6Network": "is never changed",

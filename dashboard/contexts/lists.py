@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from dashboard import words
 from dashboard.contexts.aspects import trust_note
 from dashboard.forms.knob_labels import CHOICES
-from dashboard.markdown import MARKER
+from dashboard.markdown.parsing import MARKER
 from dashboard.stored_texts import worded
 from dashboard.titles import title_of
 from research.engine.assessment.answer_status import Trust

@@ -13,11 +13,12 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import markdown, titles, words
+from dashboard import titles, words
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
-from dashboard.markdown import FindLink, Link
+from dashboard.markdown.markers import NO_PLACE, FindLink, Link
+from dashboard.markdown.report import RenderedParts, render_in_parts, render_markdown
 from dashboard.queries.run_rows import RunRows, labels_at
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.quotes import plain_quote
@@ -36,7 +37,7 @@ def report_context(rows: RunRows) -> dict[str, Any]:
     run, version = rows.run, rows.report
     if version is None or not version.markdown:
         return {}
-    parts = markdown.render_in_parts(
+    parts = render_in_parts(
         version.markdown,
         citation_links(rows),
         titles_of(rows),
@@ -74,10 +75,10 @@ def cited_answer(run: Run) -> SafeString | str:
         address = reverse("citation", args=[run.public_id, marker])
         return Link(f"{address}?place={place}") if marker in known else None
 
-    return markdown.render_markdown(run.answer, find, run.language).html
+    return render_markdown(run.answer, find, run.language).html
 
 
-def _entitled(parts: markdown.RenderedParts) -> SafeString:
+def _entitled(parts: RenderedParts) -> SafeString:
     """Return the body with a heading if it goes on from an answer without one."""
     goes_on = 'class="cite' in parts.answer and parts.body.startswith("<p")
     title = format_html("<h2>{}</h2>\n", gettext("In detail")) if goes_on else ""
@@ -113,7 +114,7 @@ def citation_links(rows: RunRows) -> FindLink:
         address = reverse("citation", args=[rows.run.public_id, marker])
         is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
-            address if place in (0, markdown.NO_PLACE) and is_whole else f"{address}?place={place}",
+            address if place in (0, NO_PLACE) and is_whole else f"{address}?place={place}",
             *summarize_sources(quotes, rows.site_names),
             any(row.evidence.label in rows.rejected for row in quotes),
         )  # fmt: skip

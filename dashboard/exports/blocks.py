@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
-from dashboard.markdown import MARKER, PARSER
+from dashboard.markdown.parsing import MARKER, PARSER
 from research.engine.text.language import ENGLISH
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]

@@ -18,7 +18,7 @@ from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils import timezone
 
-from dashboard.markdown import markers_beside
+from dashboard.markdown.parsing import markers_beside
 from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited, labels_of_earlier
 from research.engine.records import ENDED, WAITING, Status, Usage
 from research.models import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import F, prefetch_related_objects
 
-from dashboard.markdown import markers_in_text
+from dashboard.markdown.parsing import markers_in_text
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import (

@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import markdown, titles, words
+from dashboard import titles, words
+from dashboard.markdown.sources import site_in_html
 
 register = template.Library()
 
@@ -41,7 +42,7 @@ def initial(site: str) -> SafeString:
 @register.simple_tag
 def site(value: words.Site) -> SafeString | str:
     """Render the name of a site, with its domain behind it in small type."""
-    return markdown.site_in_html(value)
+    return site_in_html(value)
 
 
 @register.simple_tag

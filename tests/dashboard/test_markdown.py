@@ -6,7 +6,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from dashboard.charts import draw_charts
-from dashboard.markdown import Link, markers_beside, render_in_parts, render_markdown
+from dashboard.markdown.markers import Link
+from dashboard.markdown.parsing import markers_beside
+from dashboard.markdown.report import render_in_parts, render_markdown
 
 SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 

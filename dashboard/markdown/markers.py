@@ -1,0 +1,171 @@
+"""Citation markers as links, and what a statement says of its sources beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+
+from django.utils.html import escape
+from markdown_it.token import Token
+
+from dashboard.markdown.dates import DATE, EARLIER, days_in_words
+from dashboard.markdown.parsing import MARKER, groups_of, html_token, span_token, text_token
+
+NO_PLACE = 1_000_000
+"""Occurrence of a marker that only the display produced, such as a decoded address."""
+NARROW_SPACE = "\u202f"
+"""Non-breaking: keeps a marker on the line of the word before it."""
+WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
+TOLD_BY = re.compile(
+    rf"\((?:[^()“”\"]{{2,80}}, (?:{DATE})|\d{{1,3}} [^()\d,]{{3,20}}, \d{{4}}(?:[–-]\d{{4}})?)\)"
+    r"(?=[.!?]?\s*$)"
+)
+"""Who says a statement, at its end: "(Hot Rocks, October 2019)", "(3 sources, 2015–2026)"."""
+DOUBTED = re.compile(r"^\s*(?:\((⚠ [^()]+)\)|(⚠ [^():]{3,60}:))")
+""""(⚠ Sources disagree) The next sentence", "⚠ Sources disagree: The other side"."""
+REJECTED = '<span class="rejected">'
+OPENS_QUOTE, ENDS_QUOTE = re.compile(r"[“„«]"), re.compile(r"[”»][.,]?\s*$")
+SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
+
+
+@dataclass(frozen=True)
+class Link:
+    """The target of a marker; `note` is its tooltip, `sources` are the independent ones behind it.
+
+    `rejected` also marks the sentence before the marker.
+    """
+
+    address: str
+    note: str = ""
+    sources: frozenset[str] = frozenset()
+    rejected: bool = False
+
+
+FindLink = Callable[[int, int], Link | None]
+"""Return the target of a marker by its number and occurrence, counted from 0; None if it is not a
+citation.
+"""
+
+
+def link_markers(tokens: list[Token], link: FindLink) -> None:
+    """Link markers in running text, but not in code or within the text of a link."""
+    seen: set[int] = set()
+    for token in tokens:
+        children: list[Token] = []
+        within_link = 0
+        for child in token.children or ():
+            within_link += child.nesting if child.type.startswith("link_") else 0
+            if child.type == "text" and not within_link:
+                pieces = _split(child, link, seen)
+                if _ends_rejected_quote(pieces):
+                    _strike_from_opening(children)
+                children.extend(pieces)
+            else:
+                children.append(
+                    text_token(child.content) if child.type == "text_special" else child
+                )
+        if token.children is not None:
+            token.children = children
+
+
+def _ends_rejected_quote(pieces: Sequence[Token]) -> bool:
+    """Return whether a rejected quote ends in the first pieces and has begun before them."""
+    struck = next((each.content for each in pieces[:2] if REJECTED in each.content), "")
+    said = struck.removeprefix(REJECTED).removesuffix("</span>")
+    return bool(ENDS_QUOTE.search(said)) and not OPENS_QUOTE.search(said)
+
+
+def _strike_from_opening(children: list[Token]) -> None:
+    """Mark the texts from the last opening quotation mark on."""
+    for n in range(len(children) - 1, -1, -1):
+        text = children[n]
+        if text.type != "text":
+            continue
+        marks = list(OPENS_QUOTE.finditer(text.content))
+        start = marks[-1].start() if marks else 0
+        struck = span_token("rejected", text.content[start:])
+        children[n : n + 1] = [text_token(text.content[:start]), struck]
+        if marks:
+            return
+
+
+def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
+    pieces: list[Token] = []
+    position = 0
+    places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
+    markers = zip(MARKER.finditer(text.content), places, strict=False)
+    found = [(match, link(int(match[1]), place)) for match, place in markers]
+    known = [(match, target) for match, target in found if target is not None]
+    groups = groups_of(text.content, [match for match, _ in known])
+    support: dict[int, set[str]] = {}
+    for group, (_, target) in zip(groups, known, strict=True):
+        support.setdefault(group, set()).update(target.sources)
+    for place, (match, target) in enumerate(known):
+        before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
+        is_refused = _is_refused(known[place:])
+        pieces += _flag_last_sentence(before) if is_refused else _soften(before)
+        is_single = len(support[groups[place]]) == 1
+        if text.meta.get("is_listed"):  # its quote is below
+            target, is_single = replace(target, note=""), False
+        pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
+        position = match.end()
+        if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
+            pieces.append(html_token("<br>"))
+    pieces += _soften(text.content[position:])
+    return [piece for piece in pieces if piece.content]
+
+
+def _soften(text: str) -> list[Token]:
+    """Set what a text says of its sources apart: a doubt at its beginning, and who says it, with
+    the day in words, at its end.
+    """
+    pieces = []
+    if doubted := DOUBTED.match(text):
+        pieces = [text_token(" "), span_token("doubted", days_in_words(doubted[1] or doubted[2]))]
+        text = text[doubted.end() :]
+    text = EARLIER.sub(lambda found: days_in_words(found[0]), text)
+    told = TOLD_BY.search(text)
+    if told is None:
+        return [*pieces, text_token(text)]
+    by = span_token("told-by", days_in_words(told[0]))
+    return [*pieces, text_token(text[: told.start()]), by, text_token(text[told.end() :])]
+
+
+def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
+    """Return whether any marker of the adjacent group that starts with the first is rejected."""
+    end = markers[0][0].start()
+    for match, target in markers:
+        if match.start() != end:
+            return False
+        if target.rejected:
+            return True
+        end = match.end()
+    return False
+
+
+def _flag_last_sentence(text: str) -> list[Token]:
+    """Mark the last sentence of a text, or a whole quote, as resting on rejected evidence."""
+    lead = len(text) - len(text.lstrip())
+    ends = ENDS_QUOTE.search(text)
+    begun = OPENS_QUOTE.finditer(text) if ends else SENTENCE_END.finditer(text)
+    start = max((match.start() if ends else match.end() for match in begun), default=lead)
+    sentence = text[start:].rstrip()
+    if not sentence:
+        return [text_token(text)]
+    after = text_token(text[start + len(sentence) :])
+    return [text_token(text[:start]), span_token("rejected", sentence), after]
+
+
+def _marker(number: int, target: Link, seen: set[int], *, is_single: bool) -> Token:
+    """Return the link of a marker. The first of its number has the anchor of the citation."""
+    identity = "" if number in seen else f' id="cite-{number}"'
+    seen.add(number)
+    kinds = ["cite", *["single"] * is_single, *["rejected"] * target.rejected]
+    note = f' title="{escape(target.note)}"' if target.note else ""
+    return html_token(
+        f'<sup class="{" ".join(kinds)}">'
+        f'<a href="{escape(target.address)}"{identity} '
+        f'aria-label="Citation {number}"{note}>{number}</a></sup>'
+    )

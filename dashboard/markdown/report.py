@@ -1,0 +1,214 @@
+"""Renders a report's Markdown as sanitized HTML with linked citation markers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from django.utils.safestring import SafeString
+from markdown_it.token import Token
+
+from dashboard.markdown.dates import put_days_in_words
+from dashboard.markdown.folding import render_answer, render_body, render_folded, render_tokens
+from dashboard.markdown.markers import FindLink, link_markers
+from dashboard.markdown.parsing import (
+    MARKER,
+    in_italics,
+    parse_with_places,
+    plain_text,
+    span_token,
+    top_blocks,
+)
+from dashboard.markdown.repetitions import (
+    bare_title,
+    is_disputed,
+    repeats_title,
+    says_unjudged,
+    without_reference_back,
+    without_repeated_standings,
+    without_repetitions,
+)
+from dashboard.markdown.sources import link_titles, shorten_addresses
+from dashboard.titles import without_lead
+from research.engine.report.report_i18n import labels_for
+from research.engine.text.language import ENGLISH
+
+QUESTION_ENDS = 7
+"""Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Rendered:
+    html: SafeString
+    headings: tuple[Heading, ...]
+
+
+@dataclass(frozen=True)
+class RenderedParts:
+    """The answer at the top of a report, and its sections."""
+
+    answer: SafeString
+    body: SafeString
+    headings: tuple[Heading, ...]
+
+
+def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
+    """Render a report, which is in this language."""
+    tokens = parse_with_places(markdown)
+    headings = tuple(_anchor_headings(tokens))
+    _prepare_tokens(tokens, link, language)
+    return Rendered(render_tokens(tokens, language), headings)
+
+
+def render_in_parts(
+    markdown: str,
+    link: FindLink,
+    titles: Collection[str] = (),
+    language: str = ENGLISH,
+    *,
+    folds: bool = False,
+    lead: str = "",
+    site_names: Mapping[str, str] | None = None,
+) -> RenderedParts:
+    """Render a report for a page that shows the question and the facts of the run itself.
+
+    The title, headings that repeat one of `titles`, the line of facts and sections that only repeat
+    the answer are left out, and addresses are shortened. Lists of pages that nothing cites are
+    folded. With `folds` each section shows one passage, and opens the others, no section says what
+    the one before it said of its support, and none says beside an answer that no model judged it.
+    Texts lose the `lead` with which most sub-questions begin. `site_names` are those of its pages,
+    by address.
+    """
+    known = {bare_title(title) for title in titles}
+    blocks = list(top_blocks(parse_with_places(markdown)))
+    if folds:
+        blocks = list(without_repeated_standings(blocks))
+    end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))
+    answer = [token for block in blocks[:end] if _is_answer(block) for token in block]
+    kept = [block for block in blocks[end:] if not repeats_title(block, known)]
+    if folds:
+        kept = without_reference_back(kept, language)
+    if folds and answer:
+        kept = [block for block in kept if not says_unjudged(block, language)]
+    kept = list(without_repetitions(kept, answer))
+    body = [token for block in kept for token in block]
+    _drop_lead([*answer, *body], lead)
+    headings = tuple(_anchor_headings(body))
+    link_titles(body, link, site_names or {})
+    shorten_addresses(body)
+    _mark_opening(answer)
+    _prepare_tokens([*answer, *body], link, language)
+    render = render_folded if folds else render_tokens
+    html = render_body(list(top_blocks(body)), render, language)
+    return RenderedParts(render_answer(answer, language), html, headings)
+
+
+def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "text":
+                child.content = without_lead(child.content, lead)
+
+
+def _mark_opening(answer: list[Token]) -> None:
+    """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
+    inline = next((token for token in answer if token.type == "inline"), None)
+    every = (inline.children or []) if inline else []
+    children = [child for child in every if child.content or child.nesting]
+    kinds = [child.type for child in children[:3]]
+    if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
+        (".", "。")
+    ):
+        children[0].attrSet("class", "opening")
+        period = span_token("hidden", children[1].content[-1])
+        children[1].content = children[1].content[:-1]
+        every.insert(every.index(children[2]), period)
+
+
+def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
+    put_days_in_words(tokens)
+    _mark_lead_ins(tokens)
+    _mark_disputes(tokens)
+    _mark_standings(tokens)
+    _label_cells(tokens, labels_for(language)["not_found_cell"])
+    link_markers(tokens, link)
+
+
+def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
+    """Give each cell behind the first of its row the name of its column, which narrow screens show
+    beside its value, and a class where nothing was found.
+    """
+    names, column, within_head = list[str](), 0, False
+    for token, content in pairwise(tokens):
+        if token.type in ("thead_open", "thead_close"):
+            within_head = token.type == "thead_open"
+            names = [] if within_head else names
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open" and within_head:
+            names.append(MARKER.sub("", plain_text(content)).strip())
+        elif token.type == "td_open":
+            if column and column < len(names) and names[column] and content.content.strip():
+                name = names[column]
+                token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
+            if content.content.strip() == not_found:
+                token.attrSet("class", "not-found")
+            column += 1
+
+
+def _begins_body(token: Token) -> bool:
+    return token.type == "table_open" or (token.type == "heading_open" and token.tag == "h2")
+
+
+def _is_answer(block: Sequence[Token]) -> bool:
+    """Return whether a block is neither the title nor the line of facts, a paragraph in italics."""
+    if block[0].type != "paragraph_open":
+        return block[0].tag != "h1"
+    return not in_italics(block[1])
+
+
+def _anchor_headings(tokens: list[Token]) -> list[Heading]:
+    found: list[Heading] = []
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open" and opening.tag == "h2":
+            heading = Heading(f"section-{len(found) + 1}", plain_text(inline))
+            opening.attrSet("id", heading.anchor)
+            found.append(heading)
+    return found
+
+
+def _mark_lead_ins(tokens: list[Token]) -> None:
+    """Set a class on bold text ending in a colon, which names the source of a quote, and on a
+    question that opens a text, whose answer follows: both are set lighter.
+    """
+    for token in tokens:
+        opening = None
+        for place, (text, child) in enumerate(pairwise(token.children or ())):
+            opening = text if text.type == "strong_open" else opening
+            is_question = place <= QUESTION_ENDS and text.content.endswith(("?", "？"))
+            is_name = text.content.endswith(":") or is_question
+            if opening and child.type == "strong_close" and is_name:
+                opening.attrSet("class", "lead-in")
+
+
+def _mark_disputes(tokens: Sequence[Token]) -> None:
+    """Set a class on quotations that tell on what sources disagree, each side on a line."""
+    for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
+        if opening.type == "blockquote_open" and is_disputed([inline]):
+            opening.attrSet("class", "dispute")
+            for child in inline.children or ():
+                child.meta["is_disputed"] = True
+
+
+def _mark_standings(tokens: list[Token]) -> None:
+    """Mark lines in italics with a CSS class: they state the support of a section."""
+    for token in tokens:
+        if inner := in_italics(token):
+            inner[0].attrSet("class", "standing")

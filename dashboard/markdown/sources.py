@@ -1,0 +1,122 @@
+"""Lines of the list of sources: linked title, site, date and quote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from markdown_it.token import Token
+
+from dashboard.markdown.dates import DATE, DATED, date_in_words
+from dashboard.markdown.markers import NO_PLACE, FindLink
+from dashboard.markdown.parsing import MARKER, html_token, text_token
+from dashboard.words import Site, format_partial_date, readable_url, site_of
+
+QUOTE_LINE = 2
+"""Line of a tooltip that has the first quote, behind title and facts."""
+LOCAL = re.compile(rf"(?:, ({DATE}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
+
+
+def link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, str]) -> None:
+    """Link the title of each source and hide the address at the end of its line.
+
+    A line is "[1] Title, publisher, site, kind, date: <address>". Behind the title it becomes a
+    line of facts, with the date in words, and the first quote of a cited source is folded below.
+    """
+    for token in tokens:
+        children = token.children or []
+        opens = next((n for n, each in enumerate(children) if _is_address(each)), 0)
+        before = "".join(each.content for each in children[:opens])
+        if not opens or any(each.nesting for each in children[:opens]):
+            continue
+        address = str(children[opens].attrs["href"])
+        site = (urlsplit(address).hostname or "").removeprefix("www.")
+        marker = MARKER.match(before)
+        title, named, facts = before[marker.end() if marker else 0 :].rpartition(f", {site}")
+        dated = DATED.search(facts)
+        if not site or not named or dated is None:
+            continue
+        target = link(int(marker[1]), NO_PLACE) if marker else None
+        note = target.note.split("\n") if target else []
+        named_site = site_names.get(address, "")
+        title, publisher = _split_publisher(title.strip(), note[0] if note else "", named_site)
+        shown = site_of(address, publisher)
+        kinds = filter(None, facts[: dated.start()].split(", "))
+        told = [
+            format_html(
+                '<span class="initial" aria-hidden="true">{}</span>{}',
+                shown.name[0].upper(),
+                site_in_html(shown),
+            ),
+            *([_published(dated[1])] if dated[1] else []),
+            *(format_html('<span class="kind">{}</span>', kind) for kind in kinds),
+        ]
+        opening, _, closing, *rest = children[opens:]
+        opening.info, opening.attrs = "", {"href": address, "title": readable_url(address)}
+        first = children[:1] if marker else []
+        for each in first:
+            each.content = f"{marker[0]} " if marker else ""
+            each.meta["is_listed"] = True
+        place = html_token(f'<span class="place">{" · ".join(told)}</span>')
+        quote = [html_token(_folded_quote(note[QUOTE_LINE]))] if note[QUOTE_LINE:] else []
+        token.children = [*first, opening, text_token(title), closing, place, *quote, *rest]
+
+
+def _published(day: str) -> str:
+    return escape(gettext("published %(date)s") % {"date": format_partial_date(day)})
+
+
+def site_in_html(site: Site) -> SafeString | str:
+    """Return the name of a site, with its domain behind it in small type."""
+    if not site.domain:
+        return site.name
+    return format_html('{} <span class="domain">{}</span>', site.name, site.domain)
+
+
+def _split_publisher(text: str, title: str, publisher: str) -> tuple[str, str]:
+    """Return title and publisher of "Title, publisher", as far as one of them is known."""
+    if publisher and text.endswith(f", {publisher}"):
+        return text.removesuffix(f", {publisher}"), publisher
+    rest = text[len(title) :]
+    if title and text.startswith(title) and rest.startswith(", "):
+        return title, rest[2:]
+    return text, ""
+
+
+def _folded_quote(quote: str) -> str:
+    return format_html(
+        '<details class="quote"><summary>{}</summary><blockquote>{}</blockquote></details>',
+        gettext("Quote"),
+        quote,
+    )
+
+
+def _is_address(token: Token) -> bool:
+    return token.type == "link_open" and token.info == "auto"
+
+
+def shorten_addresses(tokens: list[Token]) -> None:
+    """Show bare addresses without scheme and query, and the date before them in words.
+
+    The parser makes no links of the addresses of local files, which no browser would follow.
+    """
+    for token in tokens:
+        children = token.children or []
+        for child in children:
+            child.content = LOCAL.sub(_local_file, child.content)
+        for opening, text in pairwise(children):
+            if opening.type == "link_open" and opening.info == "auto":
+                opening.attrSet("class", "place")
+                text.content = readable_url(str(opening.attrs["href"]))
+        for before, opening in pairwise(children):
+            if opening.type == "link_open" and opening.info == "auto":
+                before.content = DATED.sub(date_in_words, before.content)
+
+
+def _local_file(found: re.Match[str]) -> str:
+    return f"{date_in_words(found)} · {readable_url(found[2])}"
