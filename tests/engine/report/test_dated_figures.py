@@ -123,7 +123,7 @@ def test_the_mark_stands_in_the_sentence_and_before_a_quotation() -> None:
     told = render_report(
         ledger_of(dictated(ledger.book.records["E1"])), draft, "", 0, 0, layout
     ).markdown
-    assert "**A:** (older figure, 2019) “The fund pays" in told
+    assert "**a.example, in its own words:** (older figure, 2019) “The fund pays" in told
     assert "older figure" not in render_report(ledger, draft, "", 0, 0, Layout()).markdown
 
 

@@ -150,13 +150,16 @@ def _render_sections(
         yield render_as_table(ledger, draft.sections, marks, layout)
         return
     is_first = ledger.began >= Form.GATHERED
+
+    def table() -> str:
+        return render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
+
     for each in shown.sections:
-        table = ""
-        if each.aspect_id == course:
-            table = render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
-        opening = table if is_first else ""
+        is_course = each.aspect_id == course
+        opening = table() if is_course and is_first else ""
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
-        yield "" if is_first else table
+        if is_course and not is_first:
+            yield table()
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
