@@ -27,6 +27,9 @@ from research.runtime.db_threads import query_async
 from research.search.bounds import Bounds
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
+KEY = ("url_key", "scope")
+SAID = ("url", "page", "said", "extractor_version", "fetched_at")
+"""What a newer copy of a page replaces."""
 
 
 class PageCache:
@@ -69,18 +72,19 @@ class PageCache:
         text = PageText(
             id=PageText.id_for(scope, page.sha256), sha256=page.sha256, scope=scope, text=page.text
         )
+        kept = CachedPage(
+            scope=scope,
+            url=page.url,
+            url_key=key_digest(page.url),
+            page=text,
+            said=PAGE.dump_python(page, mode="json", exclude={"text"}),
+            extractor_version=str(EXTRACTOR_VERSION),
+            fetched_at=page.fetched_at,
+        )
         with transaction.atomic():
             PageText.objects.bulk_create([text], ignore_conflicts=True)
-            CachedPage.objects.update_or_create(
-                scope=scope,
-                url_key=key_digest(page.url),
-                defaults={
-                    "url": page.url,
-                    "page_id": text.id,
-                    "said": PAGE.dump_python(page, mode="json", exclude={"text"}),
-                    "extractor_version": str(EXTRACTOR_VERSION),
-                    "fetched_at": page.fetched_at,
-                },
+            CachedPage.objects.bulk_create(
+                [kept], update_conflicts=True, unique_fields=KEY, update_fields=SAID
             )
 
 
