@@ -51,7 +51,6 @@ SHARED = {
     "JSONDecoder": "one call of C code at a time; tested in tests/engine/test_threads.py",
     "TypeAdapter": "pydantic builds it at import and only reads it",
     "ResearchConfig": "a frozen model",
-    "Ceilings": "its weights are only read; functools.lru_cache locks by itself",
     "Fraction": "is never changed",
     "IPv4Network": "is never changed",
     "IPv6Network": "is never changed",
@@ -204,6 +203,10 @@ RETURNED = {
     " read it",
     ("research.engine.untrusted.addresses._suffixes", "TLDExtract"): "only asked, its table is"
     " complete",
+    (
+        "research.engine.untrusted.order_model._ceilings",
+        "Ceilings",
+    ): "its weights are only read, and its caches lock by themselves",
     ("research.engine.verifier.canary_kinds._changeable", "Match"): "is never changed",
     ("research.fetch.sites._suffixes", "TLDExtract"): "the same",
     ("research.llm.window.tls_context", "SSLContext"): "OpenSSL counts its uses under a lock",

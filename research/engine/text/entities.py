@@ -70,22 +70,6 @@ _UNCERTAIN = re.compile(
     r"|expected|planned|reportedly|allegedly|supposedly|preliminary)\b",
     re.IGNORECASE,
 )
-_LIMITED = re.compile(
-    r"\b(?:can|able to|(?:about|around|over|under)(?= [\d$€£])|roughly|approximately|estimated"
-    r"|nearly|almost|up to|at least|at most|more than|less than|fewer than|some|most(?= of| \w+s\b)"
-    r"|often|sometimes|usually|typically"
-    r"|mainly|mostly|partly|in part|generally"
-    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bis a )(?<!\bbecame )(?<!\bas )part of"
-    r"|(?:parts|half|thirds?|quarters?|one|majority|minority|portion|share|section|wing) of)\b",
-    re.IGNORECASE,
-)
-_ABSOLUTE = re.compile(
-    r"\b(?:(?P<all>all|every|entire(?:ly)?|whole|completely|fully)"
-    r"|(?P<only>(?<!not )only|sole(?:ly)?|exclusive(?:ly)?)|(?P<always>always|never)"
-    r"|(?P<first>first|earliest|oldest|1st)|(?P<most>most (?=[a-z])))\b",
-    re.IGNORECASE,
-)
-_SUPERLATIVE = re.compile(r"\b([a-z]{3,})est\b")
 _DEFINITION = re.compile(
     r"\b(?:is|are|was|were|means|refers to|is called|are called|stands for)\s+(?:an?|the|any)?\b"
 )
@@ -207,17 +191,6 @@ def denied_words(text: str) -> list[str]:
 def is_uncertain(text: str) -> bool:
     """Return whether a text hedges: something may be so, rather than is."""
     return bool(_UNCERTAIN.search(text))
-
-
-def is_hedged(text: str) -> bool:
-    """Uncertain, or true of a part, at times or roughly only."""
-    return bool(_UNCERTAIN.search(text) or _LIMITED.search(text))
-
-
-def absolute_words(text: str) -> frozenset[str]:
-    """Return the words that leave no exception: all, only, always, first, and superlatives."""
-    named = {m.lastgroup or "" for m in _ABSOLUTE.finditer(text)}
-    return frozenset(named | {f"{stem}est" for stem in _SUPERLATIVE.findall(text.lower())})
 
 
 @lru_cache(maxsize=4096)

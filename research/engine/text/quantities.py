@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from research.engine.text.amounts import Amount, find_amounts
-from research.engine.text.dates import Date, find_dates, is_within, without_dates
+from research.engine.text.dates import Date, find_dates, without_dates
 from research.engine.text.entities import NUMBER, find_numbers, number_words
 from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.tokens import STOP_WORDS, in_lower_case, stem
@@ -169,12 +169,6 @@ def _is_miscounted(amount: Figure, quoted: tuple[Figure, ...]) -> bool:
 def same_figures(one: Figures, other: Figures) -> bool:
     """Return whether two claims have the same numbers of the same measures."""
     return not has_foreign_number(one, other) and not has_foreign_number(other, one)
-
-
-def is_misdated(claim: Figures, quote: Figures) -> bool:
-    """Return whether a date of the claim is missing in the quote, at the claim's precision."""
-    dated = [date for date in claim.dates if date[1] is not None]
-    return any(not any(is_within(date, other) for other in quote.dates) for date in dated)
 
 
 def figures_conflict(one: Figures, other: Figures) -> bool:
