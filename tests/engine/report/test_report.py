@@ -125,8 +125,11 @@ async def test_a_key_claim_that_was_left_out_comes_back_as_a_quotation() -> None
 
 @pytest.mark.requirement("D14")
 async def test_the_short_answer_ends_with_a_whole_sentence_within_80_words() -> None:
-    long = LIT.replace("was first", "was, " + "at the lighthouse of Harrow Point, " * 5 + "first")
-    short = ["1", *[f"{long} [E1]"] * 3]
+    long, longer, longest = (
+        LIT.replace("was first", "was, " + "at the lighthouse of Harrow Point, " * times + "first")
+        for times in (5, 6, 7)
+    )
+    short = ["1", *(f"{each} [E1]" for each in (long, longer, longest))]
     _, ran = await drafted({"statements": [f"{LIT} [E1]"], "short_answer": short})
     assert words_in(re.sub(r"\[\d+\]", "", ran.report.short_answer)) <= 80
     assert ran.report.short_answer.startswith(f"{LIT} [1] {long} [1]")
