@@ -177,6 +177,30 @@ def test_the_table_of_changes_has_what_the_sections_have_no_room_for() -> None:
     assert len(found) == 2
 
 
+def test_a_change_is_named_by_the_clause_that_gives_its_value() -> None:
+    first = "In 2014 the average length of a ferry trip was 35 minutes, as the Harbour Board says."
+    then = "The average length of a ferry trip was 22 minutes in 2023, as the Harbour Board says."
+    was = on_day(record_of("E3", first, "c.example"), "2014-05")
+    now = on_day(record_of("E4", then, "d.example"), "2023-05")
+    ledger = ledger_of(OLD, NEW, was, now)
+    ledger.relations = Relations(replaced={"E1": "E2", "E3": "E4"})
+    told = (Statement(NEW.claim, ("E2",)), Statement(then, ("E4",)))
+    found = changes_of(Draft((), (), tabled=told), ledger)
+    assert found[1].what == "Average length of a ferry trip"
+
+
+def test_an_earlier_value_is_told_where_the_newer_one_is() -> None:
+    was = on_day(record_of("E1", "The fine is 900 talers.", "a.example"), "2014-05")
+    now = on_day(
+        record_of("E2", "The fine is 3,200 talers, and work stops.", "b.example"), "2023-05"
+    )
+    ledger = ledger_of(was, now)
+    ledger.relations = Relations(replaced={"E1": "E2"})
+    aside, said = Statement("Work stops.", ("E2",)), Statement("The fine is 3,200 talers.", ("E2",))
+    told = with_previous_values(Draft((), (Section("A1", (aside, said)),)), ledger)
+    assert [each.earlier for each in told.sections[0].statements] == [(), ("E1",)]
+
+
 def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:
     new = on_day(record_of("E2", "Since July 2023 the salt dose is 22 mg.", "b.example"), "2023-08")
     first = on_day(record_of("E1", "The salt dose is 35 mg.", "a.example"), "2014-02-01")

@@ -293,15 +293,21 @@ def previous_values(ledger: Ledger) -> dict[str, list[Evidence]]:
 
 def with_previous_values(draft: Draft, ledger: Ledger, skips_told: bool = True) -> Draft:
     """Return the draft whose sections tell, with each value that replaced another one, what it
-    was before; not where the newer claim recalls it anyway. If it `skips_told`, one that the draft
-    cites isn't told again.
+    was before; not where the newer claim recalls it anyway, nor with a statement that gives none of
+    its amounts. If it `skips_told`, one that the draft cites isn't told again.
     """
     told, before = set[str](), previous_values(ledger)
+    records = ledger.book.records
     cited = {i for said in draft.statements for i in said.evidence if skips_told}
 
+    def gives(said: Statement, record_id: str) -> bool:
+        amounts = amounts_of(records[record_id].claim) if ledger.began >= Form.NAMED else None
+        return not amounts or not amounts.isdisjoint(amounts_of(said.body))
+
     def with_earlier(said: Statement) -> Statement:
-        known = [old for i in said.evidence if i not in told for old in before.get(i, ())]
-        told.update(said.evidence)
+        given = [record_id for record_id in said.evidence if gives(said, record_id)]
+        known = [old for i in given if i not in told for old in before.get(i, ())]
+        told.update(given)
         is_told = said.quoted or not cited.isdisjoint(old.id for old in known)
         earlier = () if is_told or not known else (_latest(known).id,)
         return replace(said, earlier=earlier)

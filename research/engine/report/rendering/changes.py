@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import chain
 
@@ -146,7 +146,9 @@ def _by_value(said: Statement, ledger: Ledger) -> Change | None:
         current = new.claim if is_told else said.body
         was, now = value_beside(old.claim, current), value_beside(current, old.claim)
         if was and now:
-            what = _name_of(said, old, ledger) or _clause_with(now, said.body)
+            clause = _clause_with(now, said.body)
+            told = clause if ledger.began >= Form.NAMED else said.body
+            what = _name_of(replace(said, text=told), old, ledger) or clause
             dates, evidence = _dates(said, old, new), ((old.id,), said.evidence)
             return Change(said, what, was, now, dates, evidence, is_told, old)
     return None
