@@ -124,7 +124,8 @@ def describe_published(published: str | None, read: datetime) -> str:
         return ""
     told = {"date": words.format_partial_date(published)}
     latest = (read + timedelta(days=1)).date().isoformat()
-    if re.match(r"\d{4}(-\d\d){0,2}$", published) and published > latest[: len(published)]:
+    day = published[: len(latest)]  # without a time of day
+    if re.match(r"\d{4}(-\d\d){0,2}$", day) and day > latest[: len(day)]:
         return gettext("gives %(date)s as its date, after it was read") % told
     return gettext("published %(date)s") % told
 

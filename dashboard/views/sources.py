@@ -90,6 +90,8 @@ def redirect_back(request: HttpRequest) -> HttpResponse:
 FIRST = "cited"
 LAST = 1_000_000
 DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
+DAY = len("2026-01-31")
+"""Characters of a date without the time of day that some pages give."""
 USES_NAMED = 2
 LONGEST_USE = 60
 MOST_SITES = 6
@@ -118,11 +120,10 @@ def summarize_sources(rows: SourceRows) -> str:
         return ""
     told = [_("The report cites %(pages)s.") % {"pages": words.describe_pages(quotes)}]
     dates = sorted(
-        row.published
+        day
         for row in quotes.values()
-        if row.published
-        and DATE.match(row.published)
-        and row.published <= row.fetched_at.date().isoformat()
+        if DATE.match(day := (row.published or "")[:DAY])
+        and day <= row.fetched_at.date().isoformat()
     )
     if dates:
         first, last = (words.format_partial_date(each) for each in (dates[0], dates[-1]))

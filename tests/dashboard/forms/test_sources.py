@@ -130,12 +130,21 @@ def test_the_sources_begin_with_what_the_report_cites(client: Client, run: Run) 
     assert said(summary) == f"The report cites 1 page from 1 site. 1 gives no date. Read {read}."
 
 
+@pytest.mark.parametrize("published", ["2020-03-05", "2020-03-05T08:00:00+00:00"])
+def test_a_date_with_a_time_of_day_is_a_date(client: Client, run: Run, published: str) -> None:
+    run.evidence.get().quotes.update(published=published)
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    [summary] = BeautifulSoup(page, "html.parser").select(".sources > p.summary")
+    assert "Published 5 March 2020." in said(summary) and "no date" not in said(summary)
+
+
 def test_a_date_after_the_page_was_read_is_not_called_its_publication() -> None:
     read = datetime(2026, 11, 21, 23, tzinfo=UTC)
     assert describe_published("2026-11-22", read) == "published 22 November 2026"
     assert describe_published("2026-11", read) == "published November 2026"
     late = describe_published("2027-03-05", read)
     assert late == "gives 5 March 2027 as its date, after it was read"
+    assert describe_published("2027-03-05T08:00:00+00:00", read) == late
     assert describe_published("next spring", read) == "published next spring"
     assert describe_published(None, read) == ""
 
