@@ -189,6 +189,16 @@ def test_a_change_is_named_by_the_clause_that_gives_its_value() -> None:
     assert found[1].what == "Average length of a ferry trip"
 
 
+def test_a_change_without_figures_has_the_date_of_what_is_so_now() -> None:
+    said = "Since May 2021 the chair is chosen by vote and no longer by lot, as in June 2009."
+    told = on_day(record_of("E3", said, "c.example"), "2023-05")
+    ledger = ledger_of(OLD, NEW, told)
+    ledger.relations = Relations(replaced={"E1": "E2"}, former={"E3": "by lot"})
+    statements = (Statement(NEW.claim, ("E2",)), Statement(said, ("E3",)))
+    found = changes_of(Draft((), (), tabled=statements), ledger)
+    assert [(each.before, each.dates[1]) for each in found][1:] == [("By lot", "2021-05")]
+
+
 def test_an_earlier_value_is_told_where_the_newer_one_is() -> None:
     was = on_day(record_of("E1", "The fine is 900 talers.", "a.example"), "2014-05")
     now = on_day(

@@ -202,7 +202,11 @@ def _by_former(said: Statement, ledger: Ledger) -> Change | None:
     was = next(filter(None, former), "")
     if not was or said.words > LONGEST_CLAIM:
         return None
-    dates = "", _own_date(said, ledger)
+    current = said
+    if ledger.began >= Form.NAMED:  # a date behind what was so before is that of the former value
+        start = said.body.casefold().find(was.casefold())
+        current = replace(said, text=said.body[: max(start, 0)])
+    dates = "", _own_date(current, ledger)
     before, now = capitalize_heading(was), said.body.rstrip(" .。")
     return Change(said, "", before, now, dates, (said.evidence, said.evidence), True)
 

@@ -85,8 +85,12 @@ def render_report(
     changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
     shown = draft
     if layout.is_dense:
+        is_whole = ledger.began >= Form.NAMED
         changes = [
-            each for each in changes if each.what and not is_rival_statement(each.said, ledger)
+            each
+            for each in changes
+            if (each.what or (is_whole and each.is_told))
+            and not is_rival_statement(each.said, ledger)
         ]
         shown = without_events(draft, ledger, {each.said for each in changes})
     course = course_part(draft, ledger) if not layout.as_table else None
