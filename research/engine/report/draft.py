@@ -321,8 +321,12 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         return replace(statement, text=lead_in + wall.masked(statement.body), lead_in=lead_in)
 
     sections = (replace(s, statements=tuple(map(said, s.statements))) for s in draft.sections)
-    short = tuple(map(said, draft.short_answer))
-    return replace(draft, short_answer=short, sections=tuple(sections))
+    return replace(
+        draft,
+        short_answer=tuple(map(said, draft.short_answer)),
+        sections=tuple(sections),
+        tabled=tuple(map(said, draft.tabled)),
+    )
 
 
 def replace_statements(draft: Draft, repaired: dict[int, Statement]) -> Draft:

@@ -1,5 +1,6 @@
 import pytest
 
+from research.engine.report.draft import Draft, Section, Statement, walled
 from research.engine.untrusted.address_wall import AddressWall, asks_for_address
 from tests.engine.scripted import page
 
@@ -63,3 +64,10 @@ def test_numbers_without_an_area_and_addresses_without_a_scheme_are_found_if_wan
     assert (
         AddressWall(QUESTION, ()).masked(told) == "Ring the keeper on […], or look at […] for more."
     )
+
+
+def test_no_statement_of_a_draft_keeps_an_address() -> None:
+    said = Statement(TOLD, ("E1",))
+    draft = Draft((said,), (Section("A1", (said,)),), tabled=(said,))
+    assert repr(walled(draft, AddressWall(QUESTION, ()))).count("[…]") == 3
+    assert TOLD not in repr(walled(draft, AddressWall(QUESTION, ())))
