@@ -139,7 +139,9 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
     names = answer if isinstance(answer, Names) else Names()
     parts = zip_longest(asked, answer.queries, _usable_headings(names, asked), fillvalue="")
     planned = [
-        PlannedAspect(normalise_space(part), normalise_space(query or part), heading)
+        PlannedAspect(
+            normalise_space(part), normalise_space(query) or normalise_space(part), heading
+        )
         for part, query, heading in parts
         if part.strip()
     ]

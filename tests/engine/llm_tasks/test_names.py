@@ -59,3 +59,9 @@ async def test_runs_of_an_earlier_form_are_asked_for_no_names(
     [asked] = [each for each in world.model.requests if each.task == "intake"]
     assert "headings" not in asked.system and "headings" not in asked.schema["properties"]
     assert ran.only(Plan).title == ""
+
+
+async def test_a_sub_question_with_a_blank_query_is_searched_in_its_own_words() -> None:
+    _, ran = await planned(queries=["  ", "", "harbour owner"])
+    first, second, third = ran.only(Plan).aspects
+    assert (first.query, second.query, third.query) == (first.text, second.text, "harbour owner")
