@@ -122,10 +122,8 @@ class DocumentIndex:
         passed on.
         """
         asked = (self._store.full_text, query, collections, limit, self._weights)
-        if embedder is None:
-            return await self._read(index_queries.search_documents, *asked)
         found = await self._read(index_queries.find_documents, *asked)
-        if found.whole:
+        if embedder is not None and found.whole:
             found = await self._rank_by_meaning(found, embedder)
         return await self._read(index_queries.hits_of, found, limit)
 

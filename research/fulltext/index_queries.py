@@ -124,19 +124,6 @@ def hits_of(connection: Connection, found: Found, limit: int) -> list[IndexHit]:
     return list(islice((hit for hit in hits if hit), limit))
 
 
-def search_documents(
-    connection: Connection,
-    full_text: FullText,
-    query: str,
-    collections: Sequence[str],
-    limit: int,
-    weights: Weights,
-) -> list[IndexHit]:
-    """Return the best documents of the named collections by their words, best first."""
-    found = find_documents(connection, full_text, query, collections, limit, weights)
-    return hits_of(connection, found, limit)
-
-
 def _ranked(
     connection: Connection,
     full_text: FullText,

@@ -105,7 +105,7 @@ def rank_by_meaning(
 
 
 def by_meaning(best: Sequence[Ranked], similarities: Mapping[int, float]) -> list[Ranked]:
-    """Rank the first `COMPARED` documents anew by their similarity to the query, too.
+    """Rerank the first `COMPARED` documents by BM25 score and similarity to the query.
 
     The cosines of some models are all between .7 and .9, so what counts is where between the least
     and the most similar of these documents each one lies. One without a similarity is the least.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -21,7 +20,7 @@ SUBJECTS = (
 class EmbeddingServer(LoopbackServer):
     """Answers `/v1/embeddings`; `asked` are the texts of each request, `refusal` another answer.
 
-    Requests after `hold_after` wait for `release`.
+    Requests after the first `fail_after` get an error.
     """
 
     def __init__(self) -> None:
@@ -29,8 +28,7 @@ class EmbeddingServer(LoopbackServer):
         self.asked: list[list[str]] = []
         self.models: list[str] = []
         self.refusal: Reply | None = None
-        self.hold_after: int | None = None
-        self.release = threading.Event()
+        self.fail_after: int | None = None
 
     def reply(self, path: str, body: bytes) -> Reply:
         if path_of(path) != "/v1/embeddings":
@@ -39,8 +37,8 @@ class EmbeddingServer(LoopbackServer):
         with self.lock:
             self.asked.append(request["input"])
             self.models.append(request["model"])
-        if self.hold_after is not None and len(self.asked) > self.hold_after:
-            self.release.wait(20)
+        if self.fail_after is not None and len(self.asked) > self.fail_after:
+            return json_reply({"error": {"message": "no"}}, 500)
         if self.refusal:
             return self.refusal
         data = [

@@ -146,23 +146,30 @@ async def test_a_server_that_is_gone_is_a_note_as_well(index: DocumentIndex) -> 
     await gone.aclose()
 
 
-async def test_what_a_late_server_did_is_kept(
+async def test_what_was_made_before_the_server_failed_is_kept(
     index: DocumentIndex,
     embedder: EmbeddingModel,
     embedding_server: EmbeddingServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(index_module, "_EMBEDDED_AT_ONCE", 1)
-    embedding_server.hold_after = 2
-    monkeypatch.setattr(documents_module, "MEANING_SECONDS", 1.0)
+    embedding_server.fail_after = 2
+    search = DocumentSearch(index, ["notes"], embedder=embedder)
+    answer = await search.search(SearchRequest(QUESTION, limit=2))
+    assert "refused (HTTP 500)" in answer.notes[0] and len(answer.hits) == FOUND
+    embedding_server.fail_after = None
+    assert (await search.search(SearchRequest(QUESTION))).notes == ()
+    passages = [text for text in embedding_server.texts if text != QUESTION]
+    assert len(passages) == FOUND + 1, "the first one was kept, the failed one asked for again"
+
+
+async def test_a_late_server_is_not_waited_for(
+    index: DocumentIndex, embedder: EmbeddingModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents_module, "MEANING_SECONDS", 0.0)
     search = DocumentSearch(index, ["notes"], embedder=embedder)
     answer = await search.search(SearchRequest(QUESTION, limit=2))
     assert "did not answer in time" in answer.notes[0] and len(answer.hits) == FOUND
-    embedding_server.release.set()
-    monkeypatch.setattr(documents_module, "MEANING_SECONDS", 20.0)
-    assert (await search.search(SearchRequest(QUESTION))).notes == ()
-    passages = [text for text in embedding_server.texts if text != QUESTION]
-    assert len(passages) == FOUND + 1, "the first one was kept, the late one asked for again"
 
 
 async def test_long_texts_are_cut(
