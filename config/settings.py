@@ -246,7 +246,8 @@ EMBEDDING_MODEL = environment.read_model_name(
     "EMBEDDING_MODEL",
     help="Embedding model that ranks documents by meaning, too; without one, by words alone.",
     label="Embedding model",
-    hint="Finds documents that say it in other words. Empty: they are found by words alone.",
+    hint="Finds documents that say it in other words; their passages are sent to its server."
+    " Empty: documents are ranked by words alone.",
 )
 EMBEDDING_BASE_URL = environment.read_url(
     "EMBEDDING_BASE_URL",

@@ -23,7 +23,7 @@ Context = dict[str, Any]
 MANY = 5
 """From this number on, sub-questions take two lines each while a run works."""
 SHOWN = 6
-"""Records of an ended run that are shown until somebody asks for more."""
+"""Evidence records of an ended run that are shown before "Show more"."""
 
 
 @dataclass(frozen=True)

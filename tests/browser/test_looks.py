@@ -54,7 +54,7 @@ DEPENDS = """() => {
     .map((selector) => selector.split(":has(")[0].replace(/:not\\($/, ""))
     .filter((beginning) => document.querySelector(beginning));
 }"""
-"""Parts of a page whose looks depend on what is within them: a change there computes all anew."""
+"""Elements of a live page that no `:has()` may select by: each update would restyle the page."""
 SCRIPT_BYTES = {
     "run.js": 8_500, "report.js": 4_400, "ask.js": 4_000, "settings.js": 3_000, "keys.js": 2_000,
     "notifications.js": 1_500, "back.js": 500, "schedules.js": 700,

@@ -18,7 +18,7 @@ from research.engine.text.dates import Date, find_dates, without_dates
 from research.engine.text.tokens import term_set, unique_texts
 
 LEAST_EVENTS, LEAST_UNASKED = 5, 8
-"""Events of a timeline, and of one that nobody asked for."""
+"""Fewest events of a timeline that the question asks for, and of any other."""
 LEAST_SECTIONS = 3
 SAME_WORDS = 0.5
 """Share of the words of the shorter of two statements of one day by which they tell one event."""
