@@ -208,6 +208,7 @@ class SurveyOracle:
             "properties": properties if compared else [],
             "cells": cells if compared else [],
             "figures": list(self._figures(by_fact)),
+            "changes": list(self._changes(by_fact, envelope.lines("FINDINGS"))),
         }
 
     def _asked(self, question: str) -> list[str]:
@@ -247,6 +248,31 @@ class SurveyOracle:
                 plain = normalise(line.text)
                 if was.shown(plain) and now.shown(plain):
                     yield {"finding": line.id, "value": fact["values"][0]}
+
+    def _changes(
+        self, by_fact: Mapping[str, Sequence[Line]], lines: Sequence[Line]
+    ) -> Iterator[Answer]:
+        """Yield the outdated values beside the newer ones, as far as findings give both."""
+        for name, fact in self._facts.items():
+            newer = self._facts.get(fact["superseded_by"] or "")
+            if newer is None:
+                continue
+            both = [
+                line
+                for line in lines
+                if all(Fact(each).shown(normalise(line.text)) for each in (fact, newer))
+            ]
+            old, new = by_fact.get(name) or both, by_fact.get(newer["id"]) or both
+            if old and new:
+                counted = _COUNTED.match(newer["statement"])
+                yield {
+                    "what": counted[1] if counted else _shared(fact, newer),
+                    "before": _value_in(fact, old[0]),
+                    "now": _value_in(newer, new[0]),
+                    "since": "",
+                    "old": [line.id for line in old],
+                    "new": [line.id for line in new],
+                }
 
     def _pairs(self, by_fact: Mapping[str, Sequence[Line]], key: str) -> list[list[str]]:
         return [
@@ -479,3 +505,14 @@ def _clauses(sentence: str) -> list[str]:
     if len(pieces) >= 3 and not re.match(r"(?:and|or)\s", last):
         pieces[-1:] = re.split(r"\s+(?:and|or)\s+", last, maxsplit=1)
     return [part for piece in pieces for part in _CLAUSE.split(piece)]
+
+
+def _shared(old: Row, new: Row) -> str:
+    """Return the words that both statements have, which name what has changed."""
+    known = {*_plain(old["statement"]).split()}
+    return " ".join(word for word in _plain(new["statement"]).split() if word in known)
+
+
+def _value_in(fact: Row, line: Line) -> str:
+    """Return the value of a fact as a finding words it."""
+    return next((v for v in fact["values"] if _plain(v) in _plain(line.text)), fact["values"][0])

@@ -27,14 +27,28 @@ class KeyFigure:
 
 
 @dataclass(frozen=True)
+class ToldChange:
+    """A checked change: what has changed, its value before and now in the words of findings, the
+    date that they give for it ("" if none does), and the ids of the evidence of both values.
+    """
+
+    what: str
+    before: str
+    now: str
+    since: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Relations:
     """`replaced` maps the id of an outdated record to that of the record with the newer value.
 
     `cells` maps pairs of entity and property; `figures` are key figures beside them. `recalled` has
-    the amounts that a record gives as earlier ones, beside current ones, and `former` what it says
-    was so before, where that is no amount. `doubted` maps records with a figure that the comparison
-    calls outdated, though neither dates nor a checked claim show it, to those with the other
-    figure. `is_known` is True if a model compared the findings.
+    the amounts that a record gives as earlier ones, beside current ones. `doubted` maps records
+    with a figure that the comparison calls outdated, though neither dates nor a checked claim show
+    it, to those with the other figure. `changes` are the rows of the table of changes. `is_known`
+    is True if a model compared the findings.
     """
 
     is_known: bool = False
@@ -45,4 +59,4 @@ class Relations:
     figures: tuple[KeyFigure, ...] = ()
     recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)
     doubted: Mapping[str, str] = field(default_factory=dict)
-    former: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[ToldChange, ...] = ()

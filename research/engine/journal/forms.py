@@ -47,6 +47,12 @@ class Form(IntEnum):
     reports that are drafted at once are given earlier values, too, and the table of changes has
     those that were cut from the sections.
     """
+    ORGANISED = 33
+    """A draft says to which section each statement belongs. The short answer is worded anew and in
+    brief, and the sections of standard reports keep what it says. The comparison gives the rows of
+    the table of changes. The verifier sees up to four quotes of a record. Sources dated after the
+    day of the report are called so.
+    """
 
 
 OLDEST, NEWEST = Form.MERGED, max(Form)

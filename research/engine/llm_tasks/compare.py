@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Cell, KeyFigure, Relations
+from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.compared_findings import (
@@ -32,7 +32,9 @@ from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
     amounts_of,
+    asks_for_changes,
     date_of_statement,
+    latest_date,
     recalls,
 )
 from research.engine.run import Run
@@ -41,8 +43,9 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
-LONGEST_VALUE = 12
-"""Words of a cell."""
+MOST_CHANGES = 12
+LONGEST_VALUE, LONGEST_NAME = 12, 8
+"""Words of a cell, and of the name of what has changed."""
 
 
 class FigureAnswer(Answer):
@@ -56,6 +59,17 @@ class RecalledAnswer(Answer):
 
     finding: str
     value: str
+
+
+class ChangeAnswer(Answer):
+    """What has changed, its values in the words of findings, and the ids that say each."""
+
+    what: str
+    before: str
+    now: str
+    since: str = ""
+    old: list[str]
+    new: list[str]
 
 
 class CompareAnswer(Answer):
@@ -72,9 +86,16 @@ class CompareAnswer(Answer):
     figures: list[FigureAnswer] = Field(default_factory=list)
 
 
+class ChangesAnswer(CompareAnswer):
+    """A comparison for a question that asks what has changed."""
+
+    changes: list[ChangeAnswer] = Field(default_factory=list)
+
+
 Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]
 """Things, properties and the cells that are known."""
 COMPARE = Task("compare", CompareAnswer, 3000)
+COMPARE_CHANGES: Task[CompareAnswer] = Task("compare", ChangesAnswer, 4000)
 
 
 def compares_findings(run: Run) -> bool:
@@ -85,9 +106,10 @@ def compares_findings(run: Run) -> bool:
 async def compare_findings(run: Run) -> None:
     """Note in the ledger how the findings relate to each other; nothing if the model fails."""
     run.report_action("Comparing the findings")
+    task = COMPARE_CHANGES if _tells_changes(run) else COMPARE
     try:
         answer, context = await ask_fitting(
-            run, f"{run.report_place}/compare", COMPARE, lambda room: _prompt_context(run, room)
+            run, f"{run.report_place}/compare", task, lambda room: _prompt_context(run, room)
         )
     except TaskFailedError as failed:
         run.fell_back(COMPARE.name, failed.cause)
@@ -97,8 +119,9 @@ async def compare_findings(run: Run) -> None:
     table = _table(run.ledger, answer, replaced)
     figures = find_figures(run.ledger, answer.figures, replaced)
     recalled = find_recalled(run.ledger, answer.earlier)
-    former = find_former(run.ledger, answer.earlier) if run.form >= Form.GATHERED else {}
-    relations = Relations(True, replaced, *table, figures, recalled, former=former)
+    told = answer.changes if isinstance(answer, ChangesAnswer) else []
+    changes = find_changes(run.ledger, told, replaced)
+    relations = Relations(True, replaced, *table, figures, recalled, changes=changes)
     relations = _with_doubts(run, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
@@ -174,8 +197,14 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "things": compared_things(run.question.text),
-        "tells_former": run.form >= Form.GATHERED,
+        "most_changes": MOST_CHANGES if _tells_changes(run) else 0,
     }
+
+
+def _tells_changes(run: Run) -> bool:
+    """Return whether the report may have a table of what has changed."""
+    is_long = run.config.research_depth != "quick"
+    return run.form >= Form.ORGANISED and is_long and asks_for_changes(run.question.text)
 
 
 def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
@@ -215,19 +244,6 @@ def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, f
         amounts = amounts_of(each.value)
         if record is not None and amounts and amounts < amounts_of(record.claim):
             found[record.id] = found.get(record.id, frozenset()) | amounts
-    return found
-
-
-def find_former(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, str]:
-    """Return what records say was so before in words of their claim, by id, where it has no
-    amount.
-    """
-    found: dict[str, str] = {}
-    for each in said:
-        record, value = ledger.book.records.get(id_in(each.finding)), each.value.strip(' .,;"“”')
-        at = record.claim.casefold().find(value.casefold()) if record and value else -1
-        if record is not None and at >= 0 and not amounts_of(value) and value != record.claim:
-            found.setdefault(record.id, record.claim[at : at + len(value)])
     return found
 
 
@@ -284,6 +300,35 @@ def find_figures(
             found[name] = KeyFigure(name, value, date, tuple(r.id for r in fitting))
     figures = tuple(found.values())[:MOST_FIGURES]
     return figures if len(figures) >= LEAST_FIGURES else ()
+
+
+def find_changes(
+    ledger: Ledger, answers: Iterable[ChangeAnswer], replaced: Mapping[str, str]
+) -> tuple[ToldChange, ...]:
+    """Return the checked changes in the order of the sub-questions: both values stand in quotes of
+    their evidence that name what has changed, and the newer one isn't outdated itself.
+    """
+    places = {part: place for place, part in enumerate(ledger.aspects)}
+    found: dict[tuple[str, str], tuple[int, ToldChange]] = {}
+    for said in answers:
+        what, before, now = map(normalise_space, (said.what, said.before, said.now))
+        old = _with_value(ledger, said.old, what, before)
+        new = [r for r in _with_value(ledger, said.new, what, now) if r.id not in replaced]
+        is_new = before.casefold() != now.casefold() and (what, now) not in found
+        if old and new and is_new and len(what.split()) <= LONGEST_NAME:
+            dated = " ".join(s.quote for r in (*old, *new) for s in r.sources)
+            since = latest_date(said.since) if term_set(said.since) <= term_set(dated) else ""
+            ids = tuple(r.id for r in old), tuple(r.id for r in new)
+            place = min(places.get(r.aspect_id or "", len(places)) for r in new)
+            found[what, now] = place, ToldChange(what, before, now, since, *ids)
+    ordered = sorted(found.values(), key=lambda each: each[0])
+    return tuple(change for _, change in ordered[:MOST_CHANGES])
+
+
+def _with_value(ledger: Ledger, ids: Iterable[str], what: str, value: str) -> list[Evidence]:
+    """Return the records of these ids whose quotes give a value of something."""
+    records = (ledger.book.records.get(i) for i in unique_texts(map(id_in, ids)))
+    return [r for r in records if r and has_value(ledger, r, what, value)]
 
 
 def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping[str, str]) -> bool:

@@ -35,6 +35,7 @@ from research.engine.report.draft import (
     Statement,
     aspect_of,
     cite_ids,
+    split_part,
     statement_of,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
@@ -194,6 +195,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
+        "is_organised": run.form >= Form.ORGANISED and _has_verdict(run),
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
     }
@@ -287,14 +289,14 @@ def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> li
 
 
 def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
-    """Return the draft with each statement under the sub-question of its first evidence; one
-    without evidence belongs to the section of the statement before it.
+    """Return the draft with each statement in the section that it was put in, otherwise that of its
+    first evidence; one without evidence belongs to the section of the statement before it.
     """
-    said = _all_statements(ledger, answer.statements, answer.computed)
+    said = _placed(_all_statements(ledger, answer.statements, answer.computed), ledger)
     sections: dict[str, list[Statement]] = {}
     aspect_id = next(iter(ledger.aspects))
     for statement in filter(_has_text, said):
-        aspect_id = aspect_of(statement, ledger) or aspect_id
+        aspect_id = statement.about or aspect_of(statement, ledger) or aspect_id
         sections.setdefault(aspect_id, []).append(statement)
     short = [_short_statement(ledger, text, said) for text in answer.short_answer]
     told = answer.verdict if isinstance(answer, VerdictDraftAnswer) else []
@@ -312,6 +314,18 @@ def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     )
 
 
+def _placed(said: Sequence[Statement], ledger: Ledger) -> list[Statement]:
+    """Return the statements, if some are put under sub-questions all of them: one that isn't goes
+    with those before it, unless nothing was put under the sub-question of its first evidence.
+    """
+    opened, about, placed = {each.about for each in said} - {""}, "", list[Statement]()
+    for each in said:
+        own = aspect_of(each, ledger) or ""
+        about = each.about or (own if opened and own not in {"", *opened} else about)
+        placed.append(replace(each, about=about))
+    return placed
+
+
 def statements_of(
     ledger: Ledger, texts: Sequence[str], computed: Sequence[ComputedStatement]
 ) -> list[Statement]:
@@ -322,7 +336,13 @@ def statements_of(
 def _all_statements(
     ledger: Ledger, texts: Sequence[str], computed: Sequence[ComputedStatement]
 ) -> list[Statement]:
-    return _with_computations([cite_ids(text, ledger) for text in texts], computed)
+    return _with_computations([_put_statement(text, ledger) for text in texts], computed)
+
+
+def _put_statement(text: str, ledger: Ledger) -> Statement:
+    """Return a sentence with its ids, and the sub-question that it is put under."""
+    part, said = split_part(text, ledger)
+    return replace(cite_ids(said, ledger), about=part)
 
 
 def _with_computations(
@@ -348,9 +368,9 @@ def _computed(statement: Statement, answer: ComputedStatement) -> Statement:
 
 def _short_statement(ledger: Ledger, text: str, said: Sequence[Statement]) -> Statement | None:
     """Return a statement by its number, or a new sentence; None for an unknown number."""
-    number = text.strip(" []")
+    number = split_part(text, ledger)[1].strip(" []")
     if not number.isdecimal():
-        return cite_ids(text, ledger)
+        return _put_statement(text, ledger)
     return said[int(number) - 1] if 0 < int(number) <= len(said) else None
 
 

@@ -37,7 +37,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
-from research.engine.report.draft import Draft, Section, Statement, without_ids
+from research.engine.report.draft import Draft, Section, Statement, split_part, without_ids
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
@@ -46,7 +46,8 @@ from research.engine.report.report_format import wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
 
-SUMMARY_WORDS_OF_A_PART = 30
+SUMMARY_WORDS = (30, 22)
+"""Words of the summary on each sub-question, in runs before `Form.ORGANISED`, and since."""
 SUMMARY_SHOWN = 8
 """Statements of each section that the summary is written from."""
 _NUMBERS = re.compile(r" ?\[[\d,; ]{1,80}\]")  # "… in 1889. [1, 4]"
@@ -191,8 +192,10 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
         run.fell_back(SUMMARY.name, failed.cause)
         return ()
     statements = [each.statement for each in shown]
-    told = [_summarised(text, statements) for text in answer.sentences]
-    verdict = [_summarised(text, statements) for text in answer.verdict[:MOST_OF_A_VERDICT]]
+    told = [_summarised(text, statements, run.ledger) for text in answer.sentences]
+    verdict = [
+        _summarised(text, statements, run.ledger) for text in answer.verdict[:MOST_OF_A_VERDICT]
+    ]
     opening = (replace(said, is_verdict=True) for said in verdict if said)
     return (*opening, *filter(None, told))
 
@@ -223,19 +226,21 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "statements": kept,
         "fence": fences(run),
         "introduces": run.form >= Form.CARRIED,
-        "length": f"at most {SUMMARY_WORDS_OF_A_PART * max(2, len(parts))}",
+        "is_organised": (is_organised := run.form >= Form.ORGANISED),
+        "length": f"at most {SUMMARY_WORDS[is_organised] * max(2, len(parts))}",
     }
 
 
-def _summarised(text: str, statements: Sequence[Statement]) -> Statement | None:
+def _summarised(text: str, statements: Sequence[Statement], ledger: Ledger) -> Statement | None:
     """Return a sentence of the summary with the evidence of the statements that it names; None
     where it names none.
     """
+    part, text = split_part(text, ledger)
     named = [int(n) for group in _NUMBERS.findall(text) for n in re.findall(r"\d+", group)]
     known = [statements[n - 1] for n in named if 0 < n <= len(statements)]
     evidence = tuple(dict.fromkeys(i for each in known for i in each.evidence))
     plain = without_ids(_NUMBERS.sub("", text))
-    return Statement(plain, evidence) if plain and evidence else None
+    return Statement(plain, evidence, about=part) if plain and evidence else None
 
 
 # --- the statements that the summary is written from -------------------------------------------

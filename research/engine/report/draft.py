@@ -23,6 +23,7 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
+_PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Statement:
     its own has replaced. `is_verdict` says that it answers the question as a whole. `clauses` are
     beginnings of the text, up to where the model cited evidence within it, with the ids.
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
-    the sub-question that it stands under in the short answer if its evidence belongs to another.
+    the sub-question that it stands under in the short answer if its evidence belongs to another,
+    `about` the one that its author put it under.
     """
 
     text: str
@@ -56,6 +58,7 @@ class Statement:
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     replaced_words: int = field(default=0, compare=False)
     part: str = field(default="", compare=False)
+    about: str = field(default="", compare=False)
 
     @property
     def body(self) -> str:
@@ -108,8 +111,7 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed. `tabled` are the statements that the table of changes may tell, also
-    those that the sections have no room for.
+    table that it proposed.
     """
 
     short_answer: tuple[Statement, ...]
@@ -121,7 +123,6 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
-    tabled: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -135,6 +136,14 @@ class Fault:
     number: int
     statement: Statement
     reason: str
+
+
+def split_part(text: str, ledger: Ledger) -> tuple[str, str]:
+    """Return the sub-question whose id a sentence begins with, "" without one, and the sentence."""
+    found = _PART.match(text) if ledger.began >= Form.ORGANISED else None
+    if found is None or found[1] not in ledger.aspects:
+        return "", text
+    return found[1], text[found.end() :]
 
 
 def cite_ids(text: str, ledger: Ledger) -> Statement:
@@ -325,7 +334,6 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         draft,
         short_answer=tuple(map(said, draft.short_answer)),
         sections=tuple(sections),
-        tabled=tuple(map(said, draft.tabled)),
     )
 
 

@@ -107,9 +107,6 @@ async def compose_report(run: Run) -> Written | None:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if _tells_what_is_thin(run, checked.draft):
         checked = replace(checked, draft=with_thin_sections_filled(checked.draft, ledger))
-    if run.form >= Form.NAMED and _lists_changes(run):
-        whole = replace(checked.draft, tabled=tuple(checked.draft.statements))
-        checked = replace(checked, draft=whole)
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -171,7 +168,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
-    draft = told_once(draft, run.ledger.relations, has_figures, events)
+    is_whole = run.form >= Form.ORGANISED and run.config.research_depth != "quick"
+    draft = told_once(draft, run.ledger.relations, has_figures, events, is_whole)
     checked = replace(checked, draft=draft, is_dense=True)
     return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
 
@@ -236,6 +234,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_kinds=run.form >= Form.CARRIED and not is_quick,
         has_room=run.form >= Form.CARRIED and depth == "thorough",
         form=run.began,
+        today=run.question.today if run.form >= Form.ORGANISED else "",
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""

@@ -18,6 +18,8 @@ from research.engine.text.tokens import term_set
 from research.engine.threads.seed import ReportForm, ReportFormat
 
 SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
+BRIEF_WORDS_OF_A_PART, LEAST_SUMMARY_WORDS = 22, 120
+"""The same where sections say in full what the summary says in brief."""
 TABLE_WORDS = 300
 LENGTHS = {
     "shorter": "at most 200",
@@ -90,6 +92,7 @@ class Layout:
     names_kinds: bool = True
     has_room: bool = True
     form: Form = NEWEST
+    today: str = ""
 
 
 def summary_words(ledger: Ledger) -> int:
@@ -99,6 +102,8 @@ def summary_words(ledger: Ledger) -> int:
     parts = len(ledger.aspects)
     if ledger.complexity is Complexity.SIMPLE or parts < 2:
         return SHORT_ANSWER_WORDS
+    if ledger.began >= Form.ORGANISED:
+        return max(LEAST_SUMMARY_WORDS, BRIEF_WORDS_OF_A_PART * parts)
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -23,7 +23,8 @@ from research.engine.verifier.canaries import Vouched, make_canaries, passages_o
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
-QUOTES_PER_RECORD = 2
+QUOTES_PER_RECORD, MOST_QUOTES = 2, 4
+"""Quotes of a record that are shown in runs before `Form.ORGANISED`, and since."""
 MOST_PASSAGES = 120
 """Sentences of pages that canaries are chosen from."""
 
@@ -95,20 +96,32 @@ def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
 
 
 def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
-    """Return the pair with few quotes of each record: that with most words of the statement, and a
-    second one if it has others.
+    """Return the pair with few quotes of each record: that with most words of the statement, then
+    those that have most of the words that are still missing.
     """
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
     tells_dates = ledger.began >= Form.CARRIED and bool(find_dates(statement.text))
     for record_id in statement.evidence:
         sources = ledger.book.records[record_id].sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
-        best, *others = nearest[:QUOTES_PER_RECORD]
-        missing = said - term_set(best.quote)
-        further = (source for source in others if missing & term_set(source.quote))
-        shown = (_cited(each, tells_dates) for each in (best, *further))
+        if ledger.began < Form.ORGANISED:
+            nearest = nearest[:QUOTES_PER_RECORD]
+        shown = (_cited(each, tells_dates) for each in _covering(said, nearest))
         quotes |= dict.fromkeys(shown)
     return Pair(statement.text, tuple(quotes))
+
+
+def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
+    """Return the first source, and those whose quotes have most of the terms that are missing."""
+    shown, missing = [nearest[0]], said - term_set(nearest[0].quote)
+
+    def gain(source: QuoteSource) -> int:
+        return len(missing & term_set(source.quote))
+
+    while len(shown) < MOST_QUOTES and gain(best := max(nearest, key=gain)):
+        shown.append(best)
+        missing = missing - term_set(best.quote)
+    return shown
 
 
 def _cited(source: QuoteSource, tells_date: bool = False) -> CitedQuote:

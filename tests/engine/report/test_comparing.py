@@ -52,7 +52,6 @@ from research.engine.report.parts.repetitions import (
     without_tabled,
 )
 from research.engine.report.parts.timeline import timeline_of, without_events
-from research.engine.report.rendering.changes import changes_of
 from research.engine.report.rendering.markdown import count_words, render_report
 from research.engine.report.report_format import (
     TRIES,
@@ -162,41 +161,6 @@ def test_a_section_is_given_earlier_values_where_changes_are_asked_for(form: For
     told = given("How has the fund changed since 2019? I suspect that it has changed.")
     assert told == ({"E2": (ledger.book.records["E1"], "2019")} if form >= Form.CARRIED else {})
     assert given("How much does the fund hold?") == {}
-
-
-def test_the_table_of_changes_has_what_the_sections_have_no_room_for() -> None:
-    was = on_day(record_of("E3", "The fund has 12 members.", "c.example"), "2018-02")
-    now = on_day(record_of("E4", "The fund has 31 members.", "d.example"), "2024-02")
-    ledger = ledger_of(OLD, NEW, was, now)
-    ledger.relations = Relations(replaced={"E1": "E2", "E3": "E4"})
-    told, cut = Statement(NEW.claim, ("E2",)), Statement(now.claim, ("E4",))
-    short = Draft((), (Section("A1", (told,)),))
-    assert changes_of(short, ledger) == []
-    found = changes_of(replace(short, tabled=(told, cut)), ledger)
-    assert [(each.before, each.now) for each in found][1:] == [("12 members", "31 members")]
-    assert len(found) == 2
-
-
-def test_a_change_is_named_by_the_clause_that_gives_its_value() -> None:
-    first = "In 2014 the average length of a ferry trip was 35 minutes, as the Harbour Board says."
-    then = "The average length of a ferry trip was 22 minutes in 2023, as the Harbour Board says."
-    was = on_day(record_of("E3", first, "c.example"), "2014-05")
-    now = on_day(record_of("E4", then, "d.example"), "2023-05")
-    ledger = ledger_of(OLD, NEW, was, now)
-    ledger.relations = Relations(replaced={"E1": "E2", "E3": "E4"})
-    told = (Statement(NEW.claim, ("E2",)), Statement(then, ("E4",)))
-    found = changes_of(Draft((), (), tabled=told), ledger)
-    assert found[1].what == "Average length of a ferry trip"
-
-
-def test_a_change_without_figures_has_the_date_of_what_is_so_now() -> None:
-    said = "Since May 2021 the chair is chosen by vote and no longer by lot, as in June 2009."
-    told = on_day(record_of("E3", said, "c.example"), "2023-05")
-    ledger = ledger_of(OLD, NEW, told)
-    ledger.relations = Relations(replaced={"E1": "E2"}, former={"E3": "by lot"})
-    statements = (Statement(NEW.claim, ("E2",)), Statement(said, ("E3",)))
-    found = changes_of(Draft((), (), tabled=statements), ledger)
-    assert [(each.before, each.dates[1]) for each in found][1:] == [("By lot", "2021-05")]
 
 
 def test_an_earlier_value_is_told_where_the_newer_one_is() -> None:

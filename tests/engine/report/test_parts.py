@@ -272,14 +272,19 @@ def test_citations_stand_behind_the_clause_that_the_model_gave_them_to(
     assert cite_ids(written, known).clauses == ()
 
 
-def test_what_a_page_says_twice_is_told_with_the_first() -> None:
-    """A contradicts B and C, which stand on one page; B is cited beside A."""
+def test_what_speaks_for_a_side_that_is_told_is_not_told_again() -> None:
+    """A contradicts B and C, and B is cited beside A; where C contradicts B too, it is a third
+    side.
+    """
     one, other = "b.example", "c.example"
     said = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2", "E3"))
     told = replace(record_of("E2", "It fell in autumn.", one), contradicts=("E1",))
     draft = Draft((), (Section("A1", (Statement("Spring.", ("E1",)), Statement("No.", ("E2",)))),))
-    for site, rivals in ((one, {}), (other, {draft.statements[0]: ["E3"]})):
-        again = replace(record_of("E3", "It was autumn when it fell.", site), contradicts=("E1",))
+    third = {draft.statements[0]: ["E3"]}
+    for site, against, rivals in ((one, (), {}), (other, (), {}), (other, ("E2",), third)):
+        again = record_of("E3", "It was autumn when it fell.", site)
+        again = replace(again, contradicts=("E1", *against))
+        told = replace(told, contradicts=("E1", *(["E3"] if against else [])))
         known = ledger_of(said, told, again)
         assert untold_rivals(draft, known) == rivals
 

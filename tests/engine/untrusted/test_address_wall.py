@@ -68,6 +68,6 @@ def test_numbers_without_an_area_and_addresses_without_a_scheme_are_found_if_wan
 
 def test_no_statement_of_a_draft_keeps_an_address() -> None:
     said = Statement(TOLD, ("E1",))
-    draft = Draft((said,), (Section("A1", (said,)),), tabled=(said,))
-    assert repr(walled(draft, AddressWall(QUESTION, ()))).count("[…]") == 3
+    draft = Draft((said,), (Section("A1", (said,)),))
+    assert repr(walled(draft, AddressWall(QUESTION, ()))).count("[…]") == 2
     assert TOLD not in repr(walled(draft, AddressWall(QUESTION, ())))

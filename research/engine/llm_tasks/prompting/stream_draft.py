@@ -16,7 +16,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal import make_storable
 from research.engine.llm_tasks.prompting.parse_json import without_thoughts
 from research.engine.records import Action, Drafted, DraftedSentence
-from research.engine.report.draft import aspect_of, cite_ids
+from research.engine.report.draft import aspect_of, cite_ids, split_part
 from research.engine.run import Run
 from research.engine.text.tokens import words_in
 
@@ -81,11 +81,15 @@ class DraftStream:
 
 def sentences_in(text: str, ledger: Ledger, about: str = "") -> Iterator[DraftedSentence]:
     """Yield the whole statements of an answer that may be cut off anywhere, each on the
-    sub-question of its evidence; `about` is the one that the answer begins with.
+    sub-question that it is put under or else that of its evidence; `about` is the one that the
+    answer begins with.
     """
+    is_put = False
     for written in _strings_of(text):
-        statement = cite_ids(written, ledger)
-        if aspect_id := aspect_of(statement, ledger):
+        part, said = split_part(written, ledger)
+        is_put = is_put or bool(part)
+        statement = cite_ids(said, ledger)
+        if aspect_id := part or ("" if is_put else aspect_of(statement, ledger)):
             about = ledger.aspects[aspect_id].text
         if statement.text:
             yield DraftedSentence(statement.text, about)

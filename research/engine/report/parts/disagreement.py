@@ -304,7 +304,7 @@ def _as_called(name: str, sentence: str, sites: Iterable[str]) -> str:
 def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
     """Return the records that contradict what a draft says and that it doesn't cite, each with the
     first statement that it contradicts, in a section if there is one. What a page says a second
-    time is told with the first.
+    time is told with the first, and what only speaks for a side that is told isn't told again.
     """
     records = ledger.book.records
     known = {i for said in draft.statements for i in said.evidence}
@@ -314,6 +314,10 @@ def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
         others = cited.intersection(records[record_id].contradicts)
         pages = {source.url for i in others for source in records[i].sources}
         own = {source.url for source in records[rival].sources}
+        if ledger.began >= Form.ORGANISED and any(
+            rival not in records[i].contradicts for i in others
+        ):
+            return True
         return ledger.began >= Form.CARRIED and bool(own) and own <= pages
 
     found: dict[Statement, list[str]] = {}

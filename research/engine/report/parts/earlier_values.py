@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Statement
-from research.engine.report.parts.dating import MONTH, first_date
+from research.engine.report.parts.dating import MONTH, amounts_of, first_date
 from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import without_dates
 from research.engine.text.entities import number_words
@@ -43,12 +43,14 @@ def tells_earlier_itself(sentence: str) -> bool:
 
 
 def tell_earlier(said: Statement, ledger: Ledger, words: Labels) -> str:
-    """Return the values that a statement's own has replaced, each with its month; "" without."""
+    """Return the values that a statement's own has replaced and that it doesn't give itself, each
+    with its month; "" without.
+    """
     told = []
     for record_id in said.earlier:
         record = ledger.book.records[record_id]
         value = value_beside(record.claim, said.body)
-        if value:
+        if value and not amounts_of(value) <= amounts_of(said.body):
             date = words.date(first_date(record)[:MONTH])
             told.append(", ".join(filter(None, (value, date))))
     return words["earlier"].format(values="; ".join(told)) if told else ""

@@ -119,8 +119,8 @@ class MainFindings:
 
     def part_of(self, said: Statement) -> str | None:
         """Return the answered sub-question in whose section a statement belongs."""
-        if said.part:
-            return said.part
+        if said.part or said.about in self._answered:
+            return said.part or said.about
         records = self._ledger.book.records
         owners = (owner_of(records[i], self._ledger, self._answered) for i in said.evidence)
         return next(filter(None, owners), None)
@@ -129,7 +129,7 @@ class MainFindings:
         """Return whether a statement rests on evidence of many sub-questions: one finding may have
         been noted for two, and a column is no answer to all of them.
         """
-        if said.is_verdict or said.is_column:
+        if said.is_verdict or said.is_column or said.about:
             return said.is_verdict
         records = self._ledger.book.records
         owners = {owner_of(records[i], self._ledger, self._answered) for i in said.evidence}

@@ -153,15 +153,16 @@ def told_once(
     relations: Relations,
     has_figures: bool,
     events: Collection[Statement] = frozenset(),
+    is_whole: bool = False,
 ) -> Draft:
-    """Return the draft whose sections leave out what the summary, the table of comparison or the
-    key figures say; a section of which the summary says everything goes. The `events` of a table on
-    their course stay, since it would have gaps.
+    """Return the draft whose sections leave out what the table of comparison and, unless each
+    `is_whole` by itself, the summary and the key figures say; a section of which the summary says
+    everything goes. The `events` of a table on their course stay, since it would have gaps.
     """
     listed = {i for cell in relations.cells.values() for i in cell.evidence}
-    if has_figures:
+    if has_figures and not is_whole:
         listed |= {i for figure in relations.figures for i in figure.evidence}
-    told = set(draft.short_answer)
+    told = set() if is_whole else {*draft.short_answer}
 
     def rest(section: Section) -> Section:
         new = [said for said in section.statements if said not in told or said in events]

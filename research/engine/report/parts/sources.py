@@ -17,16 +17,20 @@ LONGEST_NAME = 60
 """Characters of a publisher's name beside a statement."""
 
 
-def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
-    """Return title, publisher, kind, date and address of a source, and what became of it."""
+def render_source(ledger: Ledger, source: Source, words: Labels, today: str = "") -> str:
+    """Return title, publisher, kind, date and address of a source, and what became of it. A date
+    after `today`, if that is given, is called later than the report.
+    """
     title = escape_markdown((source.title or source.url).replace("[", "(").replace("]", ")"))
     page = ledger.pages.get(source.url)
     publisher = page.site if page and page.site not in {"", source.title} else ""
+    day = (source.published or "")[:DAY]
+    date = words.date(day)
     told = [
         escape_markdown(publisher),
         source.domain,
         "" if source.kind in {"unknown", "document"} else words[f"kind_{source.kind}"],
-        words.date((source.published or "")[:DAY]),
+        words["dated_later"].format(date=date) if today and day > today else date,
     ]
     reason = f": {source.reason}" if source.reason else ""
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
@@ -71,10 +75,11 @@ def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
 
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
     """Return the name of a source's site, its host where it has none, as Markdown."""
-    return escape_markdown(_publisher(source, ledger))
+    return escape_markdown(site_name(source, ledger))
 
 
-def _publisher(source: QuoteSource, ledger: Ledger) -> str:
+def site_name(source: QuoteSource, ledger: Ledger) -> str:
+    """Return the name of a source's site, its host where it has none."""
     page = ledger.pages.get(source.url)
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
 
@@ -96,7 +101,7 @@ def told_by(
         years = list(dict.fromkeys(day[:YEAR] for day in (days[:1] + days[-1:])))
         return ", ".join(filter(None, (words.count("sources_told", sources), "–".join(years))))
     source = ledger.sources.get(quoted[0].url)
-    publisher = _publisher(quoted[0], ledger)
+    publisher = site_name(quoted[0], ledger)
     is_named = publisher.casefold() in statement.body.casefold()
     if holder and not is_named:
         is_named = term_set(holder) <= term_set(publisher)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -237,17 +237,12 @@ def _spoken_of(ledger: Ledger) -> Callable[[Statement], float]:
     return spoken_of
 
 
-def without_events(
-    draft: Draft,
-    ledger: Ledger,
-    tabled: Set[Statement] = frozenset(),
-    only: str | None = None,
-) -> Draft:
-    """Return the draft whose sections, or the `only` one, leave out what the timeline, or another
-    table, says, where something is left of them. Where the timeline stands in a section, that may
-    be left empty, and another one of which the timeline says everything goes.
+def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Draft:
+    """Return the draft whose sections, or the `only` one, leave out what the timeline says, where
+    something is left of them. Where the timeline stands in a section, that may be left empty, and
+    another one of which the timeline says everything goes.
     """
-    told = {statement for _, statement in timeline_of(draft, ledger)} | tabled
+    told = {statement for _, statement in timeline_of(draft, ledger)}
     own = course_part(draft, ledger) if told and ledger.began >= Form.GATHERED else None
 
     def rest(section: Section) -> Section:

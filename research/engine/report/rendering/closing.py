@@ -31,14 +31,17 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
     local = all(url.startswith("file:") for url in pages)
     words = marks.words
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
-    newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
+    today = marks.layout.today
+    dates = (ledger.sources[url].published for url in pages)
+    days = (date[:DAY] for date in dates if date)
+    newest = max((day for day in days if not today or day <= today), default="")
     told = words["answered"].format(n=count_answered(ledger), all=len(ledger.aspects))
     if is_judged_by_code(ledger) and not supporting(ledger):
         where = newest = ""
     facts = [
         "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
-        words["newest"].format(date=words.date(newest[:DAY])) if newest else "",
+        words["newest"].format(date=words.date(newest)) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",
         words.count("cut", cut) if cut else "",
         words.count("by_code", by_code) if by_code else "",
@@ -128,7 +131,7 @@ def render_sources(ledger: Ledger, marks: Markers) -> str:
     lines = [f"## {words['sources']}", f"### {words['cited']}"]
 
     def shown(source: Source) -> str:
-        return render_source(ledger, source, words)
+        return render_source(ledger, source, words, marks.layout.today)
 
     lines.append("\n".join(
         f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()

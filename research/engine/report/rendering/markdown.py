@@ -19,7 +19,7 @@ from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.subjects import with_subjects
 from research.engine.report.parts.timeline import course_part, render_timeline, without_events
 from research.engine.report.rendering.calculations import calculations_of, calculations_section
-from research.engine.report.rendering.changes import changes_of, render_changes
+from research.engine.report.rendering.changes import render_changes
 from research.engine.report.rendering.closing import (
     render_disagreements,
     render_dropped,
@@ -40,7 +40,7 @@ from research.engine.report.rendering.short_answer import (
     render_short,
     status_line,
 )
-from research.engine.report.rendering.statements import inline_texts, is_rival_statement
+from research.engine.report.rendering.statements import inline_texts
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import is_unspaced, term_set, words_in
 
@@ -50,7 +50,7 @@ _MARKER = re.compile(r"\[\d+\]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-LEAST_PASSAGES = 3
+LEAST_PASSAGES, LEAST_FIGURES = 3, 3
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,7 @@ def render_report(
     items = items_of(draft, marks)
     if not (items and layout.labels_items):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
-    changes = changes_of(draft, ledger) if layout.lists_changes and not draft.by_code else []
-    shown = draft
-    if layout.is_dense:
-        is_whole = ledger.began >= Form.NAMED
-        changes = [
-            each
-            for each in changes
-            if (each.what or (is_whole and each.is_told))
-            and not is_rival_statement(each.said, ledger)
-        ]
-        shown = without_events(draft, ledger, {each.said for each in changes})
+    shown = without_events(draft, ledger) if layout.is_dense else draft
     course = course_part(draft, ledger) if not layout.as_table else None
     if course and not layout.is_dense:
         shown = without_events(draft, ledger, only=course)
@@ -119,7 +109,7 @@ def render_report(
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
-        render_changes(changes, marks.words, marks.of, marks.heading_of),
+        render_changes(marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course),
         ""
         if course
@@ -168,13 +158,16 @@ def _render_sections(
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     """Return the key figures; in a brief report a list of those that its short answer doesn't
-    give.
+    give, in a dense one those that neither it nor the table of changes gives.
     """
     relations, is_brief = ledger.relations, marks.layout.is_brief
-    if is_brief:
+    is_short = marks.layout.is_dense and ledger.began >= Form.ORGANISED
+    if is_brief or is_short:
         told = {i for said in draft.short_answer for i in said.evidence}
+        told |= {i for change in relations.changes for i in change.new}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
-        relations = replace(relations, figures=left)
+        is_few = is_short and len(left) < LEAST_FIGURES
+        relations = replace(relations, figures=() if is_few else left)
     return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
 
 

@@ -15,7 +15,6 @@ from research.engine.records import Citation, Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import year_of_cell
 from research.engine.report.parts.headings import briefly, headings_of
-from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.rendering.calculations import Calculated, lines_with
 from research.engine.report.rendering.markdown_escape import PLACE_END, PLACE_START, escape_markdown
 from research.engine.report.report_format import Layout
@@ -79,11 +78,6 @@ class Markers:
     def urls(self) -> set[str]:
         """Return the addresses of the pages that are cited so far."""
         return set(self.numbers)
-
-    def heading_of(self, said: Statement) -> str:
-        """Return the heading of the sub-question that a statement answers."""
-        part = MainFindings(self.ledger).part_of(said)
-        return self.names[part] if part else ""
 
     def quote_of(self, record: Evidence) -> str:
         """Return a record's first quote, without addresses that may not be given."""

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.records import Evidence
+from research.engine.records import Evidence, QuoteSource
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups
@@ -19,7 +19,13 @@ from research.engine.report.parts.earlier_values import (
     with_unit,
 )
 from research.engine.report.parts.paragraphs import render_paragraphs
-from research.engine.report.parts.sources import doubt_mark, kind_mark, publisher_of, told_by
+from research.engine.report.parts.sources import (
+    doubt_mark,
+    kind_mark,
+    publisher_of,
+    site_name,
+    told_by,
+)
 from research.engine.report.rendering.markdown_escape import (
     escape_markdown,
     escape_sentence,
@@ -97,10 +103,6 @@ def inline_texts(
             told += quoted_lines((marks.ledger.book.records[i] for i in more), marks)
             texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
     return texts
-
-
-def is_rival_statement(said: Statement, ledger: Ledger) -> bool:
-    return any(ledger.book.records[i].contradicts for i in said.evidence)
 
 
 def _is_disputed(group: Sequence[Statement], marks: Markers) -> bool:
@@ -191,7 +193,7 @@ def with_site(ledger: Ledger, said: Statement) -> Statement:
     """Return a quotation behind its site instead of its page's title and section."""
     if not said.quoted or not said.lead_in or not said.evidence:
         return said
-    lead_in = f"**{ledger.book.records[said.evidence[0]].sources[0].domain}:** "
+    lead_in = f"**{_site_of(ledger.book.records[said.evidence[0]].sources[0], ledger)}:** "
     return replace(said, text=lead_in + said.body, lead_in=lead_in)
 
 
@@ -226,9 +228,16 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
 
 
 def _name_of(quotation: Statement, marks: Markers) -> str:
-    """Return the site that a quotation is taken from, in a dense report by its host."""
+    """Return the site that a quotation is taken from."""
     source = marks.ledger.book.records[quotation.evidence[0]].sources[0]
-    return source.domain if marks.layout.is_dense else publisher_of(source, marks.ledger)
+    if not marks.layout.is_dense:
+        return publisher_of(source, marks.ledger)
+    return escape_markdown(_site_of(source, marks.ledger))
+
+
+def _site_of(source: QuoteSource, ledger: Ledger) -> str:
+    """Return the name of a site where there is little room; in earlier runs its host."""
+    return site_name(source, ledger) if ledger.began >= Form.ORGANISED else source.domain
 
 
 _OPEN_END = re.compile(r"[.。]”$")
@@ -269,7 +278,7 @@ def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> st
 def quoted_lines(records: Iterable[Evidence], marks: Markers) -> Iterator[str]:
     """Yield the first quote of each record behind its site and date."""
     return (
-        f"{r.sources[0].domain}, "
+        f"{escape_markdown(_site_of(r.sources[0], marks.ledger))}, "
         f"{marks.words.date((r.sources[0].published or '')[:DAY]) or marks.words['undated']}: "
         f"“{marks.quote_of(r)}” {marks.of([r.id])}"
         for r in records
