@@ -115,7 +115,7 @@ async def write_draft(run: Run) -> Draft:
     context = partial(_prompt_context, run)
     answer, _ = await ask_fitting(run, place, _task(run), context, growing.hear)
     growing.tell()
-    return _to_draft(run.ledger, answer)
+    return read_draft(run.ledger, answer)
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> li
     return kept[::-1]
 
 
-def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
+def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     """Return the draft with each statement in the section that it was put in, otherwise that of its
     first evidence; one without evidence belongs to the section of the statement before it.
     """

@@ -576,6 +576,10 @@ def test_a_dense_report_says_nothing_twice() -> None:
     for has_figures, left in ((True, (tabled,)), (False, (tabled, other))):
         once = told_once(draft, figures, has_figures)
         assert once.sections[0].statements == left
+    whole = told_once(draft, figures, has_figures=True, is_whole=True)
+    assert whole.sections == draft.sections, "each section can be read by itself"
+    whole = told_once(draft, ledger.relations, has_figures=True, is_whole=True)
+    assert whole.sections[0].statements == (summed, other)
 
 
 def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out() -> None:
@@ -588,6 +592,30 @@ def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out()
         told = render_report(ledger, draft, "", 0, 0, layout).markdown
         assert ("- Fund 3: **3 million** (2024). [" in told) == is_brief
         assert ("| fund 2 | **2 million** [" in told) != is_brief
+
+
+def test_a_dense_report_has_a_table_of_the_figures_that_nothing_else_gives() -> None:
+    records = [record_of(f"E{n}", f"Fund {n} holds {n} million.", "a.example") for n in range(1, 6)]
+    ledger = ledger_of(*records)
+    figures = tuple(KeyFigure(f"fund {n}", f"{n} million", "2024", (f"E{n}",)) for n in range(1, 6))
+    ledger.relations = Relations(True, figures=figures)
+    for told, shown in ((1, ["2", "3", "4", "5"]), (2, ["3", "4", "5"]), (3, [])):
+        short = tuple(Statement(each.claim, (each.id,)) for each in records[:told])
+        layout = Layout(is_dense=True, has_figures=True)
+        text = render_report(ledger, Draft(short, ()), "", 0, 0, layout).markdown
+        assert re.findall(r"^\| fund (\d)", text, re.MULTILINE) == shown
+
+
+def test_what_is_dated_after_the_report_is_called_so_and_is_not_its_newest_source() -> None:
+    ledger = ledger_of(on_day(OLD, "2026-03-01"), on_day(NEW, "2026-12-09"))
+    for record in ledger.evidence:
+        source = ledger.sources[record.sources[0].url]
+        ledger.put_source(replace(source, published=record.sources[0].published))
+    draft = Draft((Statement(OLD.claim, ("E1",)), Statement(NEW.claim, ("E2",))), ())
+    for today, newest in (("2026-11-27", "newest 1 March 2026"), ("", "newest 9 December 2026")):
+        told = render_report(ledger, draft, "", 0, 0, Layout(today=today)).markdown
+        assert newest in told
+        assert ("9 December 2026, after the day of this report" in told) == bool(today)
 
 
 async def test_a_quick_report_chooses_among_all_findings() -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
-from research.engine.llm_tasks.draft import newest_within
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.draft import VerdictDraftAnswer, newest_within, read_draft
 from research.engine.report.draft import (
     Draft,
     Section,
@@ -120,3 +121,50 @@ def test_of_evidence_that_is_too_long_for_a_prompt_the_newest_is_kept(known: Led
     assert [each.id for each in newest_within(long)] == ["E3", "E4"]
     assert [each.id for each in newest_within(long, 24_999)] == ["E4"]
     assert newest_within(records) == records
+
+
+@pytest.fixture
+def of_two_parts() -> Ledger:
+    """Two records on the first sub-question, one on the second."""
+    made, _ = ledger("When was the lighthouse lit?", "What fails in storms?")
+    for number, (part, text) in enumerate((("A1", LIT), ("A1", MAY), ("A2", SURE))):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(text, part, quoted(source, text), 0.9), 1)
+    return made
+
+
+def sections_of(draft: Draft) -> dict[str, list[str]]:
+    return {each.aspect_id: [said.text for said in each.statements] for each in draft.sections}
+
+
+@pytest.mark.parametrize(
+    ("written", "placed"),
+    [
+        ([f"A1: {LIT} [E1]", f"[A2]: {SURE} [E3]", f"{MAY} [E2]"],
+         {"A1": [LIT], "A2": [SURE, MAY]}),
+        ([f"A1: {LIT} [E1]", f"{MAY} [E2]", f"{SURE} [E3]"],
+         {"A1": [LIT, MAY], "A2": [SURE]}),
+        ([f"A2: {LIT} [E1]", "So much for that.", f"A1: {MAY} [E2]", f"A2: {SURE} [E3]"],
+         {"A2": [LIT, "So much for that.", SURE], "A1": [MAY]}),
+        ([f"{LIT} [E1]", f"{SURE} [E3]", f"A9: {MAY} [E2]"],
+         {"A1": [LIT, f"A9: {MAY}"], "A2": [SURE]}),
+    ],
+)  # fmt: skip
+def test_a_statement_stands_in_the_section_that_it_was_put_in(
+    of_two_parts: Ledger, written: list[str], placed: dict[str, list[str]]
+) -> None:
+    """Not all of its evidence has to be on that sub-question; one without an id goes with those
+    before it, unless nothing else was put under the sub-question of its evidence.
+    """
+    answer = VerdictDraftAnswer(statements=written, short_answer=["A2: The lamp fails. [E3]", "1"])
+    draft = read_draft(of_two_parts, answer)
+    assert sections_of(draft) == placed
+    answered, numbered = draft.short_answer
+    assert (answered.text, answered.about) == ("The lamp fails.", "A2")
+    assert numbered.text == LIT
+
+
+def test_a_draft_of_an_earlier_run_keeps_what_looks_like_a_place(of_two_parts: Ledger) -> None:
+    of_two_parts.began = Form.NAMED
+    answer = VerdictDraftAnswer(statements=[f"A2: {LIT} [E1]"], short_answer=["1"])
+    assert sections_of(read_draft(of_two_parts, answer)) == {"A1": [f"A2: {LIT}"]}

@@ -84,6 +84,16 @@ def test_wherever_an_answer_is_cut_off_its_whole_sentences_are_read(
     assert counts == sorted(counts) and counts[-1] == len(SENTENCES)
 
 
+def test_a_sentence_is_shown_under_the_sub_question_that_it_is_put_under(known: Ledger) -> None:
+    written = ["A2: Edda built it. [E2]", "It was lit in 1887. [E1]", "A1: It is lit. [E1]"]
+    found = sentences_in(json.dumps({"statements": written}), known)
+    assert [(each.text, each.about) for each in found] == [
+        ("Edda built it.", "Who built it?"),
+        ("It was lit in 1887.", "Who built it?"),
+        ("It is lit.", "When was it lit?"),
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
