@@ -263,7 +263,7 @@ class SurveyOracle:
                 if all(Fact(each).shown(normalise(line.text)) for each in (fact, newer))
             ]
             old, new = by_fact.get(name) or both, by_fact.get(newer["id"]) or both
-            if old and new:
+            if old and new and fact["values"] and newer["values"]:
                 counted = _COUNTED.match(newer["statement"])
                 yield {
                     "what": counted[1] if counted else _shared(fact, newer),

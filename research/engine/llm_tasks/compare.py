@@ -44,7 +44,7 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES = 12
-LONGEST_VALUE, LONGEST_NAME = 12, 8
+LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
 
 

@@ -39,7 +39,12 @@ from research.engine.report.draft import (
     statement_of,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
-from research.engine.report.report_format import summary_words, wanted_form, wanted_length
+from research.engine.report.report_format import (
+    summary_words,
+    wanted_form,
+    wanted_length,
+    words_of_tables,
+)
 from research.engine.run import Run
 
 
@@ -101,6 +106,8 @@ CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
+LEAST_DRAFT = 400
+"""Words of the sections of a draft that is given least room by what stands before them."""
 SPARE_DRAFT = 2
 """Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
 statements that take fewest words.
@@ -195,7 +202,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
-        "is_organised": run.form >= Form.ORGANISED and _has_verdict(run),
+        "is_organised": _is_organised(run),
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
     }
@@ -211,6 +218,10 @@ def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
     is_broad = len(run.ledger.aspects) >= VERDICT_FROM
     return is_broad and run.config.research_depth != "quick"
+
+
+def _is_organised(run: Run) -> bool:
+    return run.form >= Form.ORGANISED and _has_verdict(run)
 
 
 def _tabled(run: Run) -> tuple[str, ...]:
@@ -229,6 +240,10 @@ def _usual_length(run: Run) -> str:
     least, most = run.limits.words
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
+    elif _is_organised(run):
+        room = most - summary_words(run.ledger) - words_of_tables(run.ledger.relations)
+        most = max(LEAST_DRAFT, 10 * (room // 10))
+        least = min(least, 10 * (4 * most // 50))
     return f"{least:,} to {most:,}"
 
 

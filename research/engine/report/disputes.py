@@ -6,8 +6,15 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence
 from research.engine.report.draft import Statement
 from research.engine.text.tokens import term_set
+
+
+def says_half_of(said: Statement, record: Evidence) -> bool:
+    """Return whether a statement has half of the words of a claim that it cites."""
+    claim = term_set(record.claim)
+    return 2 * len(claim & term_set(said.body)) >= len(claim)
 
 
 class Disputes:
@@ -55,12 +62,9 @@ class Disputes:
         numbers = [self._numbers.get(record_id) for record_id in said.evidence]
         if len({*numbers}) == 1:
             return numbers[0]
-        words = term_set(said.body)
         for record_id, number in zip(said.evidence, numbers, strict=True):
-            if number is not None:
-                claim = term_set(self._records[record_id].claim)
-                if 2 * len(claim & words) >= len(claim):
-                    return number
+            if number is not None and says_half_of(said, self._records[record_id]):
+                return number
         return None
 
     def sides_of(self, said: Statement) -> set[int]:

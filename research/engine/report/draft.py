@@ -240,7 +240,8 @@ def check_statements(
 
 def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     """Compare a statement with its quotes, all together and each that says most of it alone; the
-    best outcome counts. What is computed is vouched for if code computes the same.
+    best outcome counts, and where none carries it that of all together. What is computed is vouched
+    for if code computes the same.
 
     All records that it cites have to be known.
     """
@@ -258,6 +259,8 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
+    if ledger.began >= Form.ORGANISED and best.outcome == "refused":
+        best = checks[0]  # one quote of several lacks what the others give
     if best.outcome == "carried" or statement.computed is None:
         return best
     try:

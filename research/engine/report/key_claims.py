@@ -13,7 +13,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import counts_otherwise, first_date, is_alike, recalls
 from research.engine.report.parts.disagreement import with_both_sides
-from research.engine.report.parts.main_findings import lead_with_findings
+from research.engine.report.parts.main_findings import answer_each_part, lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
 from research.engine.report.parts.timeline import landmarks
 from research.engine.report.parts.verdict import verdict_of
@@ -31,7 +31,7 @@ MOST_QUOTATIONS = 3
 def with_key_claims(run: Run, draft: Draft) -> Draft:
     """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
     the draft lost it, or has no section on that sub-question; of a model's draft no value that is
-    outdated or that a claim gives beside its own.
+    outdated or that a claim gives beside its own, and none in a section that its author leads.
     """
     ledger = run.ledger
     cited = {i for s in draft.statements for i in s.evidence}
@@ -42,7 +42,8 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
         if run.has_model:
             keys = (r for r in keys if not _is_outdated(ledger, r))
         best = next(keys, None)
-        if best and (best.id not in cited or aspect_id not in sections):
+        is_told = is_led(run) and aspect_id in sections
+        if best and not is_told and (best.id not in cited or aspect_id not in sections):
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
@@ -51,7 +52,9 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
     short: tuple[Statement, ...] = ()
-    if is_broad and run.has_model:
+    if is_broad and is_led(run):
+        short = answer_each_part(ledger, given, ordered)
+    elif is_broad and run.has_model:
         language = ledger.plan.language
         columns = {}
         if run.config.research_depth != "quick":
@@ -73,6 +76,11 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
 
 def has_verdict(run: Run) -> bool:
     return run.has_model and run.config.research_depth != "quick"
+
+
+def is_led(run: Run) -> bool:
+    """Return whether each section of the draft begins with its answer, and can be read alone."""
+    return has_verdict(run) and run.form >= Form.ORGANISED
 
 
 def _with_dictated(run: Run, section: Section) -> Section:

@@ -16,7 +16,7 @@ from research.engine.llm_tasks.sections import write_sections, write_summary
 from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.draft import Draft, Statement, replace_statements, walled
-from research.engine.report.key_claims import choose_short, has_verdict, with_key_claims
+from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,
@@ -146,7 +146,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
-        return said in events or (is_disputed and said in sides)
+        return said in events or (is_disputed and said in sides) or places.get(said) == 0
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -154,11 +154,13 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
     recent = Stale.on(run.question.today).figures
+    places = _places(run, checked.draft)
 
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent
-        return cost_by_words(said, asked) + STALE_COST * is_stale
+        is_old = STALE_COST * is_stale
+        return is_old + (places[said] if said in places else cost_by_words(said, asked))
 
     dated = with_previous_values(checked.draft, run.ledger, run.form >= Form.CARRIED)
     if is_short(dated):
@@ -168,10 +170,18 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
-    is_whole = run.form >= Form.ORGANISED and run.config.research_depth != "quick"
-    draft = told_once(draft, run.ledger.relations, has_figures, events, is_whole)
+    draft = told_once(draft, run.ledger.relations, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
     return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
+
+
+def _places(run: Run, draft: Draft) -> dict[Statement, int]:
+    """Return the place of each statement in its section, by which those of a draft are cut that has
+    its answers first; {} of a quick report, which has room for the shortest.
+    """
+    if not is_led(run):
+        return {}
+    return {said: at for part in draft.sections for at, said in enumerate(part.statements)}
 
 
 async def _draft_report(run: Run) -> Draft:
@@ -317,7 +327,7 @@ async def _check_draft(run: Run, draft: Draft) -> Checked:
     refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
     stood = 1 - refused / drafted if drafted else 1.0
     checked = verified.draft
-    if run.form >= Form.GATHERED:
+    if run.form >= Form.GATHERED and not is_led(run):
         checked = with_stand_ins(checked, given)
     return Checked(checked, repaired, len(found), verified, stood)
 

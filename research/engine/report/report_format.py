@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import NEWEST, Form
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import term_set, words_in
 from research.engine.threads.seed import ReportForm, ReportFormat
 
 SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
+WORDS_OF_A_DATE = 3
 BRIEF_WORDS_OF_A_PART, LEAST_SUMMARY_WORDS = 22, 120
 """The same where sections say in full what the summary says in brief."""
 TABLE_WORDS = 300
@@ -105,6 +107,16 @@ def summary_words(ledger: Ledger) -> int:
     if ledger.began >= Form.ORGANISED:
         return max(LEAST_SUMMARY_WORDS, BRIEF_WORDS_OF_A_PART * parts)
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
+
+
+def words_of_tables(relations: Relations) -> int:
+    """Return about how many words the tables of changes and of key figures take."""
+    told = [text for each in relations.changes for text in (each.what, each.before, each.now)]
+    newer = {i for each in relations.changes for i in each.new}
+    for figure in relations.figures:
+        if newer.isdisjoint(figure.evidence):
+            told += (figure.name, figure.value)
+    return sum(map(words_in, told)) + WORDS_OF_A_DATE * len(relations.changes)
 
 
 def wanted_length(shape: ReportFormat, usual: str, parts: int = 0) -> str:

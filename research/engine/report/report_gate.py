@@ -10,6 +10,7 @@ from research.engine.evidence.ledger import ANSWERING
 from research.engine.journal.forms import Form
 from research.engine.records import Criterion, GateDecision, GateResult
 from research.engine.report.draft import Draft
+from research.engine.report.key_claims import is_led
 from research.engine.report.rendering.markdown import Rendered
 from research.engine.run import Run
 from research.engine.verifier.check_draft import Verified
@@ -46,9 +47,11 @@ def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cri
     """Return coverage, structure and citations of the draft, with their figures."""
     ledger, draft = run.ledger, checked.draft
     replaced = ledger.relations.replaced
-    keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
+    keys = [{r.id} for r in ledger.evidence if r.key and r.id not in replaced]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
+    if is_led(run):  # the author of the draft chose which of them leads its section
+        keys = [{r.id for r in ledger.supporting(part.id)} for part in answered]
     covered = {section.aspect_id for section in draft.sections}
     if run.has_model:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
@@ -60,7 +63,7 @@ def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cri
                   sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
         Criterion("short answer", float(bool(draft.short_answer)), 1),
         Criterion("share of key claims in the report",
-                  sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
+                  sum(not key.isdisjoint(cited) for key in keys) / max(1, len(keys)), KEY_CLAIMS),
         Criterion("share of statements that stood the check",
                   round(checked.stood, 4), STATEMENTS),
     )  # fmt: skip

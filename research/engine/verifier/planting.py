@@ -23,8 +23,8 @@ from research.engine.verifier.canaries import Vouched, make_canaries, passages_o
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
-QUOTES_PER_RECORD, MOST_QUOTES = 2, 4
-"""Quotes of a record that are shown in runs before `Form.ORGANISED`, and since."""
+MOST_QUOTES = 4
+"""Quotes of a record that are shown; two in runs before `Form.ORGANISED`."""
 MOST_PASSAGES = 120
 """Sentences of pages that canaries are chosen from."""
 
@@ -96,24 +96,30 @@ def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
 
 
 def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
-    """Return the pair with few quotes of each record: that with most words of the statement, then
-    those that have most of the words that are still missing.
-    """
+    """Return the pair with few quotes of each record, first the one that has most of its words."""
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
     tells_dates = ledger.began >= Form.CARRIED and bool(find_dates(statement.text))
     for record_id in statement.evidence:
         sources = ledger.book.records[record_id].sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
-        if ledger.began < Form.ORGANISED:
-            nearest = nearest[:QUOTES_PER_RECORD]
-        shown = (_cited(each, tells_dates) for each in _covering(said, nearest))
-        quotes |= dict.fromkeys(shown)
+        is_told_more = ledger.began >= Form.ORGANISED
+        shown = _covering(said, nearest) if is_told_more else _best_two(said, nearest)
+        quotes |= dict.fromkeys(_cited(each, tells_dates) for each in shown)
     return Pair(statement.text, tuple(quotes))
 
 
+def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
+    """Return the first source, and the second one if its quote has a term that is missing."""
+    missing = said - term_set(nearest[0].quote)
+    return [nearest[0], *(each for each in nearest[1:2] if missing & term_set(each.quote))]
+
+
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """Return the first source, and those whose quotes have most of the terms that are missing."""
-    shown, missing = [nearest[0]], said - term_set(nearest[0].quote)
+    """Return the first two sources, which may differ in who says it, and those whose quotes have
+    most of the terms that are still missing.
+    """
+    shown = [*nearest[:2]]
+    missing = said - {term for each in shown for term in term_set(each.quote)}
 
     def gain(source: QuoteSource) -> int:
         return len(missing & term_set(source.quote))

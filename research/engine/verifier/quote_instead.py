@@ -50,4 +50,5 @@ def _instead(
         return []
     shortest = min(records, key=lambda each: (each.is_dictated, len(each.claim)))
     words = given.words if ledger.began >= Form.CARRIED else 0
-    return [replace(quotation(shortest), is_item=given.is_item, replaced_words=words)]
+    quoted = quotation(shortest)
+    return [replace(quoted, is_item=given.is_item, replaced_words=words, about=given.about)]

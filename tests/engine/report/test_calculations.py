@@ -5,7 +5,7 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.draft import DraftAnswer, _to_draft
+from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
 from research.engine.report.draft import Computation, Draft, Section, Statement, check_statement
 from research.engine.report.rendering.calculations import calculations_of
@@ -61,7 +61,7 @@ def test_a_draft_s_computation_belongs_to_the_statement_of_its_number(known: Led
             "computed": [{"statement": 2, "operation": "Difference", "evidence": ["[E1]", "E2"]}],
         }
     )
-    draft = _to_draft(known, answer)
+    draft = read_draft(known, answer)
     [short] = draft.short_answer
     assert short.evidence == ("E2", "E1")
     assert short.computed == Computation("difference", ("E1", "E2"))
@@ -71,7 +71,7 @@ def test_a_draft_s_computation_belongs_to_the_statement_of_its_number(known: Led
 def test_a_draft_without_computations_is_as_before(known: Ledger) -> None:
     answer = DraftAnswer.model_validate({"statements": ["E1"], "short_answer": ["1"]})
     assert answer.computed == []
-    assert all(statement.computed is None for statement in _to_draft(known, answer).statements)
+    assert all(statement.computed is None for statement in read_draft(known, answer).statements)
 
 
 @pytest.mark.requirement("D14")

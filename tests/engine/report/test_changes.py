@@ -65,7 +65,9 @@ def test_values_that_stand_in_quotes_are_changes_also_where_one_finding_tells_bo
         PAY.model_copy(update={"old": ["E3"]}),
         PAY.model_copy(update={"new": ["E99"]}),
         PAY.model_copy(update={"what": "weather"}),
-        PAY.model_copy(update={"what": "what jurors are paid for each of the days in court"}),
+        PAY.model_copy(
+            update={"what": "what each of the jurors is now paid for each of the days in court"}
+        ),
     ],
 )
 def test_what_quotes_do_not_hold_is_no_change(answer: ChangeAnswer) -> None:

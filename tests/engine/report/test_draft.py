@@ -168,3 +168,24 @@ def test_a_draft_of_an_earlier_run_keeps_what_looks_like_a_place(of_two_parts: L
     of_two_parts.began = Form.NAMED
     answer = VerdictDraftAnswer(statements=[f"A2: {LIT} [E1]"], short_answer=["1"])
     assert sections_of(read_draft(of_two_parts, answer)) == {"A1": [f"A2: {LIT}"]}
+
+
+def test_one_quote_of_several_does_not_refuse_what_the_others_give() -> None:
+    """Code can't vouch for the sentence, so it is left to the verifier."""
+    made, _ = ledger("What law does the lay jury of Morvane rest on?")
+    for number, text in enumerate(
+        (
+            "The coming into force of the Jury Act took place on 1 September 2011.",
+            "If a charge carries more than 5 years in prison, it is tried by one of the juries.",
+        )
+    ):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = (
+        "The lay jury of Morvane rests on the Jury Act, which came into force on 1 September 2011,"
+        " and it tries every charge that carries more than five years in prison."
+    )
+    both = Statement(said, ("E1", "E2"))
+    assert reasons(made, both) == []
+    made.began = Form.NAMED
+    assert "number differs" in reasons(made, both)[0]

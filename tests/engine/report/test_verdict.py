@@ -11,7 +11,7 @@ from bench.survey.measure import rows
 from bench.survey.oracle import SurveyOracle
 from bench.world.envelope import Envelope
 from research.engine.evidence.relations import Cell, Relations
-from research.engine.llm_tasks.draft import VerdictDraftAnswer, _to_draft
+from research.engine.llm_tasks.draft import VerdictDraftAnswer, read_draft
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.verdict import status_of, verdict_of
@@ -81,7 +81,7 @@ def test_a_drafted_verdict_opens_the_short_answer() -> None:
     answer = VerdictDraftAnswer(
         statements=[], short_answer=["Ann did. [E1]"], verdict=["It is so. [E1]", "Well.", "No."]
     )
-    draft = _to_draft(known, answer)
+    draft = read_draft(known, answer)
     assert [(each.text, each.is_verdict) for each in draft.short_answer] == [
         ("It is so.", True),
         ("Ann did.", False),

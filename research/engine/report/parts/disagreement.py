@@ -9,7 +9,7 @@ from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.report.disputes import Disputes
+from research.engine.report.disputes import Disputes, says_half_of
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.text.entities import written_names
 from research.engine.text.language import ENGLISH, code_of
@@ -178,9 +178,8 @@ def _takes_side(said: Statement, rival: str, ledger: Ledger) -> bool:
     one contradicts.
     """
     records = ledger.book.records
-    own, told = records[rival].contradicts, term_set(said.body)
-    claims = [term_set(records[i].claim) for i in said.evidence if i in own]
-    return any(2 * len(claim & told) >= len(claim) for claim in claims)
+    own = records[rival].contradicts
+    return any(says_half_of(said, records[i]) for i in said.evidence if i in own)
 
 
 def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
@@ -215,7 +214,10 @@ def _gathered_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterato
     def belongs(said: Statement) -> bool:
         number = disputes.of(said)
         is_on_it = number is not None and number == disputes.of(group[0])
-        return is_on_it or any(_disagree(said, each, ledger) for each in group)
+        is_told_alone = ledger.began >= Form.ORGANISED  # it only mentions what is disputed
+        return is_on_it or (
+            not is_told_alone and any(_disagree(said, each, ledger) for each in group)
+        )
 
     def goes_on(rest: Sequence[Statement]) -> bool:
         own = {i for each in group for i in each.evidence}

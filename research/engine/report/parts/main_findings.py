@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from research.engine.evidence.claims.closed_classes import BY_RECORDS, SPEAKS
@@ -119,7 +119,7 @@ class MainFindings:
 
     def part_of(self, said: Statement) -> str | None:
         """Return the answered sub-question in whose section a statement belongs."""
-        if said.part or said.about in self._answered:
+        if said.part or said.about in self._ledger.aspects:
             return said.part or said.about
         records = self._ledger.book.records
         owners = (owner_of(records[i], self._ledger, self._answered) for i in said.evidence)
@@ -236,6 +236,35 @@ def lead_with_findings(
             kept.append(said)
     chosen = dict.fromkeys((said.part, said) for said in (*overall, *every) if said in kept)
     return tuple(said for _, said in chosen)
+
+
+def answer_each_part(
+    ledger: Ledger, given: Sequence[Statement], sections: Sequence[Section]
+) -> tuple[Statement, ...]:
+    """Return the short answer as it was given, in the order of the sub-questions, with the lead of
+    its section on each answered one that it lacks.
+    """
+    main = MainFindings(ledger)
+    whole = [said for said in given if not said.quoted and main.is_overall(said)]
+    told = {said.text for said in whole}
+    by_part: dict[str | None, list[Statement]] = {}
+    for said in given:
+        if said.evidence and not said.quoted and said.text not in told:
+            by_part.setdefault(main.part_of(said), []).append(said)
+    for section in sections:
+        lead = _lead_of(section, told)
+        if lead and ledger.aspects[section.aspect_id].state in ANSWERING:
+            by_part.setdefault(section.aspect_id, [replace(lead, about=section.aspect_id)])
+    on_parts = (s for part in ledger.aspects for s in by_part.get(part, ())[:MOST_OF_A_PART])
+    return (*whole, *on_parts)
+
+
+def _lead_of(section: Section, told: Set[str]) -> Statement | None:
+    """Return the first cited statement of a section that isn't told before, a quotation only where
+    all are.
+    """
+    cited = [said for said in section.statements if said.evidence and said.text not in told]
+    return next((said for said in cited if not said.quoted), cited[0] if cited else None)
 
 
 def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[Statement]:

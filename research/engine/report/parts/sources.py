@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.records import QuoteSource, Source
+from research.engine.records import Evidence, QuoteSource, Source
+from research.engine.report.disputes import says_half_of
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, YEAR, newest_date
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -49,6 +50,8 @@ def doubt_mark(
     """
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
+    if ledger.began >= Form.ORGANISED and not _takes_side(statement, cited):
+        return ""
     rivals = [
         records[i]
         for record in cited
@@ -61,6 +64,14 @@ def doubt_mark(
     is_newer = is_dated and own and other > own
     said = words["otherwise"].format(date=words.date(other)) if is_newer else words["disagree"]
     return f" (⚠ {said})"
+
+
+def _takes_side(statement: Statement, cited: Sequence[Evidence]) -> bool:
+    """Return whether a statement says one side of what is disputed, and doesn't only mention it."""
+    disputed = [record for record in cited if record.contradicts]
+    is_on_both = any(i in record.contradicts for record in disputed for i in statement.evidence)
+    is_all = len(disputed) == len(cited)
+    return not is_on_both and (is_all or any(says_half_of(statement, each) for each in disputed))
 
 
 def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:

@@ -79,7 +79,8 @@ def status_line(draft: Draft, marks: Markers) -> str:
     """
     ledger = marks.ledger
     disputed = [marks.names[part] for part in _disputed_parts(draft, marks)]
-    missing = [marks.names[each.id] for each in ledger.open_aspects()]
+    told = {section.aspect_id for section in draft.sections}
+    missing = [marks.names[each.id] for each in ledger.open_aspects() if each.id not in told]
     total = len(ledger.aspects)
     answered = count_answered(ledger)
     return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
