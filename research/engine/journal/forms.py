@@ -49,4 +49,4 @@ class Form(IntEnum):
     """
 
 
-OLDEST, NEWEST = Form.MERGED, max(Form)
+OLDEST, NEWEST = Form.GATHERED, max(Form)

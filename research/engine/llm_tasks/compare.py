@@ -14,7 +14,6 @@ from pydantic import Field
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.compared_findings import (
     compared_properties,
@@ -97,9 +96,9 @@ async def compare_findings(run: Run) -> None:
     table = _table(run.ledger, answer, replaced)
     figures = find_figures(run.ledger, answer.figures, replaced)
     recalled = find_recalled(run.ledger, answer.earlier)
-    former = find_former(run.ledger, answer.earlier) if run.form >= Form.GATHERED else {}
+    former = find_former(run.ledger, answer.earlier)
     relations = Relations(True, replaced, *table, figures, recalled, former=former)
-    relations = _with_doubts(run, relations, answer.newer)
+    relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
 
@@ -117,7 +116,7 @@ async def relate_drafted(
     if is_told and not run.ledger.relations.is_known:
         replaced = find_replaced(run.ledger, newer)
         relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
-        relations = _with_doubts(run, relations, newer)
+        relations = with_doubts(run.ledger, relations, newer)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -135,10 +134,6 @@ def _drafted_table(
     return table if sum(n > 1 for n in filled.values()) > 1 else ((), (), {})
 
 
-def _with_doubts(run: Run, relations: Relations, newer: Sequence[Sequence[str]]) -> Relations:
-    return with_doubts(run.ledger, relations, newer, run.form >= Form.CARRIED)
-
-
 async def _note_relations(
     run: Run,
     relations: Relations,
@@ -154,7 +149,7 @@ async def _note_relations(
     before = dict(ledger.book.records)
     for old in relations.replaced:
         ledger.book.reconcile(old)
-    if run.form >= Form.CARRIED and (newer or disagree):
+    if newer or disagree:
         settle_suspected_disputes(ledger, compared)
     disagree = [*disagree, *contested_pairs(ledger, newer)]
     await run.refresh_aspects()
@@ -174,7 +169,6 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "things": compared_things(run.question.text),
-        "tells_former": run.form >= Form.GATHERED,
     }
 
 

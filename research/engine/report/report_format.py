@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
@@ -71,8 +70,7 @@ class Layout:
     a figure that another of the same sentence has replaced, and has no section that only refers
     back; with `labels_items` each item of the short answer names its sub-question. One that
     `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts. Its addresses pass the wall of
-    `form`.
+    one that `has_room` marks many disputes beside their parts.
     """
 
     as_table: bool = False
@@ -89,7 +87,6 @@ class Layout:
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True
-    form: Form = NEWEST
 
 
 def summary_words(ledger: Ledger) -> int:

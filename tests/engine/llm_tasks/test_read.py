@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
-from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.llm_tasks.read import most_claims
@@ -162,17 +161,13 @@ async def test_words_of_a_quote_that_the_claim_was_made_of_stay_as_evidence() ->
 
 
 @pytest.mark.requirement("C11")
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-async def test_a_claim_that_is_only_suspected_is_left_to_the_verifier(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_claim_that_is_only_suspected_is_left_to_the_verifier() -> None:
     """Only one of the two has a negation, and yet they say the same."""
-    monkeypatch.setattr(recording, "NEWEST", form)
     said = "Not a lamp was left after the storm, and to this the lighthouse owes its red glass."
     claim = "The lighthouse owes its red glass to the storm, which broke every lamp."
     ran = await read_of_second_sentence(claim, said)
-    assert {each.claim for each in ran.evidence} == {claim if form is Form.CARRIED else said}
-    assert ran.usage.refused_quotes == (form is Form.UNCUT)
+    assert {each.claim for each in ran.evidence} == {claim}
+    assert ran.usage.refused_quotes == 0
 
 
 @pytest.mark.requirement("C11")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.records import QuoteSource, Source
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, YEAR, newest_date
@@ -103,7 +102,7 @@ def told_by(
         publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
     called = "" if kind in {"unknown", "document"} else words[f"kind_{kind}"]
-    if ledger.began >= Form.CARRIED and called.casefold() in publisher.casefold():
+    if called.casefold() in publisher.casefold():
         called = ""
     told = (
         "" if is_named else escape_markdown(publisher),

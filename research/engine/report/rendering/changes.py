@@ -175,11 +175,9 @@ def _by_own_words(said: Statement, ledger: Ledger) -> Change | None:
 
 
 def _own_date(said: Statement, ledger: Ledger) -> str:
-    """Return the date that a statement gives, otherwise the newest of its evidence; in earlier runs
-    always that.
-    """
+    """Return the date that a statement gives, otherwise the newest of its evidence."""
     newest = max(date_of_statement(ledger.book.records[i]) for i in said.evidence)
-    return (latest_date(said.body) if ledger.began >= Form.GATHERED else "") or newest
+    return latest_date(said.body) or newest
 
 
 def _by_claim(said: Statement, ledger: Ledger) -> Change | None:
