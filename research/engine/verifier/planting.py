@@ -11,7 +11,6 @@ from random import Random
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
@@ -99,7 +98,7 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
     second one if it has others.
     """
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
-    tells_dates = ledger.began >= Form.CARRIED and bool(find_dates(statement.text))
+    tells_dates = bool(find_dates(statement.text))
     for record_id in statement.evidence:
         sources = ledger.book.records[record_id].sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
