@@ -185,7 +185,7 @@ class Run:
         """Return whether the verifier missed so few labelled pairs that it is believed on a word or
         phrase that sets a statement apart from its quote.
         """
-        known = self.qualification if self.form >= Form.CARRIED else None
+        known = self.qualification
         if known is None or not (self.has_model and self.config.has_verifier):
             return False
         return known.missed <= self.config.verifier_most_missed_details

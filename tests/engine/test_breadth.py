@@ -5,8 +5,6 @@ import pytest
 from research.engine.budget.estimate import estimate_plan
 from research.engine.budget.meter import report_calls, sections_within
 from research.engine.config import ResearchConfig
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, limits_for, wanted_words
 from research.engine.records import Complexity, Plan, PlannedAspect
 from tests.engine.scripted import CHAIN, harbour
@@ -15,7 +13,6 @@ QUICK = ResearchConfig(research_depth="quick")
 STANDARD = ResearchConfig()
 THOROUGH = ResearchConfig(research_depth="thorough")
 COMPLEX = Complexity.COMPLEX
-CARRIED = Form.CARRIED
 
 
 @pytest.mark.parametrize("complexity", Complexity)
@@ -93,13 +90,12 @@ async def test_a_plan_has_up_to_fourteen_sub_questions_but_six_in_a_quick_run() 
 
 
 @pytest.mark.parametrize(
-    ("form", "parts", "made"),
-    [(CARRIED, 6, "table"), (CARRIED, 7, "full"), (Form.UNCUT, 7, "table")],
+    ("parts", "made"),
+    [(6, "table"), (7, "full")],
 )
 async def test_a_question_of_more_parts_than_columns_gets_no_mere_table(
-    form: Form, parts: int, made: str, monkeypatch: pytest.MonkeyPatch
+    parts: int, made: str
 ) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
     named = [f"What of {number}?" for number in range(parts)]
     world = harbour(CHAIN)
     assert world.model is not None

@@ -19,7 +19,6 @@ from research.engine.assessment.gaps import carry_gaps, has_untried_critical
 from research.engine.assessment.stop_rule import Continue, Decision, Situation, Stop
 from research.engine.budget.wind_down import another_round_fits, record_spend
 from research.engine.evidence.ledger import ANSWERING
-from research.engine.journal.forms import Form
 from research.engine.offline.judging import judge_ledger, without_second_sources
 from research.engine.offline.passages.coverage import Coverage, measure_coverage
 from research.engine.records import (
@@ -353,7 +352,7 @@ async def _read_situation(
 def _unanswered(run: Run) -> int:
     """Return how many sub-questions of a broad run have no answer; 0 in quick and narrow runs."""
     is_quick = run.config.research_depth == "quick"
-    if run.form < Form.CARRIED or is_quick or run.limits.notes < 2:
+    if not run.has_model or is_quick or run.limits.notes < 2:
         return 0
     return sum(a.state not in ANSWERING for a in run.ledger.aspects.values() if not a.dropped)
 

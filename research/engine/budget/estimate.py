@@ -11,7 +11,6 @@ from typing import get_args
 
 from research.engine.budget.meter import REPORT_CALLS, Rates, report_calls, sections_within
 from research.engine.config import ResearchConfig
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.knobs import ConfigError
 from research.engine.limits import Limits, limits_for, tree_breadths
 from research.engine.ports import ModelRole, PricedModel
@@ -46,7 +45,6 @@ def estimate_plan(
     rates: Rates,
     is_qualified: bool = True,
     parts: int = 0,
-    form: Form = NEWEST,
 ) -> Estimate:
     """Return the range from the shortest course to the longest, each including its report.
 
@@ -58,7 +56,7 @@ def estimate_plan(
     short, long = (
         _estimate_tree(config)
         if config.deep_research_mode == "fixed"
-        else _estimate_rounds(plan, allowed, form)
+        else _estimate_rounds(plan, allowed)
     )
     if config.has_verifier and not is_qualified:
         long = replace(long, calls=long.calls + BATCHES, in_a_row=long.in_a_row + 1)
@@ -96,16 +94,15 @@ def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:
     return least, max(least, read * min(2, allowed.rounds) // 2)
 
 
-def _estimate_rounds(plan: Plan, allowed: Limits, form: Form) -> tuple[Course, Course]:
+def _estimate_rounds(plan: Plan, allowed: Limits) -> tuple[Course, Course]:
     """Return the courses from one round to the soft end plus verification.
 
     A unit takes one `read` or shares it with others, a round takes one `assess`. Units read
     concurrently, so a round takes the time of two calls.
     """
-    units, topics = min(len(plan.aspects), allowed.topics_per_round), allowed.topics_per_round
-    if form >= Form.CARRIED:
-        units, topics = allowed.readings(units), allowed.readings(topics)
-    later = (allowed.rounds - 1) * topics
+    topics = allowed.topics_per_round
+    units = allowed.readings(min(len(plan.aspects), topics))
+    later = (allowed.rounds - 1) * allowed.readings(topics)
     least = 1 + units + 1
     most = 2 + units + later + allowed.rounds + 1
     return Course(1, least, 4), Course(allowed.rounds, most, 2 * allowed.rounds + 5)

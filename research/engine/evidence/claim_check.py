@@ -37,16 +37,14 @@ from research.engine.evidence.claims.order import (
 from research.engine.evidence.claims.proof import proven_differences
 from research.engine.evidence.claims.vouching import drops_exclusion, is_verbatim, is_vouched
 from research.engine.evidence.claims.wording import is_opposite, is_swapped, wording_differences
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.text import entities
 from research.engine.text.amounts import Amount, find_amounts, same_amount
 from research.engine.text.tokens import term_set
 
 SUPPORTED_SHARE = 0.25
 """The least share of a claim's words that its quote has. Of 369 faithful claims in other words (the
-parts of `bench/claims` from the fifth on) 3 % have less, and 13 % less than .4, the share before.
+parts of `bench/claims` from the fifth on) 3 % have less, and 13 % less than .4.
 """
-SUPPORTED_SHARE_BEFORE = 0.4
 ALIKE_SHARE = 0.55
 """Share of a claim's words that keep the quote's order, from which on it is worded like it, so that
 a proven difference refuses it. In other words the difference may only seem to be there: "a quarter
@@ -175,10 +173,9 @@ def is_contrary(one: str, other: str) -> bool:
     return is_opposite(one, other) or is_swapped(one, other)
 
 
-def is_supported(claim: str, quote: str, context: str, form: Form = NEWEST) -> bool:
+def is_supported(claim: str, quote: str, context: str) -> bool:
     """Return whether enough of the claim's words are in its quote for it to be made of it."""
-    least = SUPPORTED_SHARE if form >= Form.CARRIED else SUPPORTED_SHARE_BEFORE
-    return share_supported(claim, quote, context) >= least
+    return share_supported(claim, quote, context) >= SUPPORTED_SHARE
 
 
 def share_supported(claim: str, quote: str, context: str) -> float:

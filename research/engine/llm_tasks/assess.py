@@ -6,7 +6,6 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from research.engine.assessment.assessment import Assessment, MissingInfo
 from research.engine.assessment.gaps import same_gap
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task
 from research.engine.llm_tasks.prompting.fences import fences
@@ -154,8 +152,7 @@ def _named_gaps(run: Run, gaps: Sequence[AssessedGap]) -> Iterator[MissingInfo]:
         queries.append(query)
         aspect_id = id_in(gap.sub_question)
         asked = aspect_id if aspect_id in ledger.aspects else None
-        is_reworded = run.form >= Form.CARRIED and bool(named)
-        yield MissingInfo(text, query, asked, gap.critical, gap_id=gap_id, is_reworded=is_reworded)
+        yield MissingInfo(text, query, asked, gap.critical, gap_id=gap_id, is_reworded=bool(named))
 
 
 def _open_id(ledger: Ledger, said: str) -> str | None:
@@ -181,24 +178,12 @@ def running_summary(run: Run) -> list[Evidence]:
 
 
 def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:
-    """Return, of a broad question, a few findings on each sub-question: those with most sources."""
+    """Return, of a broad question, a few findings on each sub-question of which none repeats
+    another: those that sources dispute, key claims and those with most sources.
+    """
     if run.limits.notes < 2:
         return list(records)
-    if run.form >= Form.CARRIED:
-        return _different_of_each_part(run.ledger, records)
-    kept, counts = set[str](), Counter[str | None]()
-    for record in sorted(records, key=lambda each: (not each.key, -len(each.keys))):
-        counts[record.aspect_id] += 1
-        if counts[record.aspect_id] <= FINDINGS_OF_A_PART:
-            kept.add(record.id)
-    return [record for record in records if record.id in kept]
-
-
-def _different_of_each_part(ledger: Ledger, records: Sequence[Evidence]) -> list[Evidence]:
-    """Return a few findings on each sub-question of which none repeats another: those that sources
-    dispute, key claims and those with most sources.
-    """
-    disputed = {record.id for pair in newest_disputes(ledger) for record in pair}
+    disputed = {record.id for pair in newest_disputes(run.ledger) for record in pair}
     parts: dict[str | None, list[Evidence]] = {}
     order = sorted(records, key=lambda r: (r.id not in disputed, not r.key, -len(r.keys)))
     for record in order:
@@ -227,17 +212,14 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     """Return, of a broad question, sub-question and first words of the findings that aren't shown,
     so that no gap is named for them: the newest, within this number of characters.
     """
-    if run.form < Form.UNCUT or run.limits.notes < 2:
+    if run.limits.notes < 2:
         return []
     known = {record.id for record in shown}
     rest = [record for record in run.ledger.statable if record.id not in known]
-    is_carried = run.form >= Form.CARRIED
-    if is_carried:
-        rest = _different_from(rest, shown)
+    rest = _different_from(rest, shown)
     told: list[tuple[str, str]] = []
     for record in reversed(rest[-ALSO_FOUND:]):
-        words = " ".join(record.claim.split()[:FIRST_WORDS])
-        words = _words_with_figure(record.claim) if is_carried else words
+        words = _words_with_figure(record.claim)
         room -= len(words)
         if room < 0:
             break

@@ -122,7 +122,7 @@ async def compare_findings(run: Run) -> None:
     told = answer.changes if isinstance(answer, ChangesAnswer) else []
     changes = find_changes(run.ledger, told, replaced)
     relations = Relations(True, replaced, *table, figures, recalled, changes=changes)
-    relations = _with_doubts(run, relations, answer.newer)
+    relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
 
@@ -140,7 +140,7 @@ async def relate_drafted(
     if is_told and not run.ledger.relations.is_known:
         replaced = find_replaced(run.ledger, newer)
         relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
-        relations = _with_doubts(run, relations, newer)
+        relations = with_doubts(run.ledger, relations, newer)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -158,10 +158,6 @@ def _drafted_table(
     return table if sum(n > 1 for n in filled.values()) > 1 else ((), (), {})
 
 
-def _with_doubts(run: Run, relations: Relations, newer: Sequence[Sequence[str]]) -> Relations:
-    return with_doubts(run.ledger, relations, newer, run.form >= Form.CARRIED)
-
-
 async def _note_relations(
     run: Run,
     relations: Relations,
@@ -177,7 +173,7 @@ async def _note_relations(
     before = dict(ledger.book.records)
     for old in relations.replaced:
         ledger.book.reconcile(old)
-    if run.form >= Form.CARRIED and (newer or disagree):
+    if newer or disagree:
         settle_suspected_disputes(ledger, compared)
     disagree = [*disagree, *contested_pairs(ledger, newer)]
     await run.refresh_aspects()

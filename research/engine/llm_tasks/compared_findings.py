@@ -15,12 +15,9 @@ from functools import lru_cache
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
-    HALF_ALIKE,
-    MOST_ALIKE,
     Stale,
     amounts_of,
     counts_otherwise,
@@ -210,13 +207,12 @@ def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[st
     No comparison shows them to a model, so their words and dates alone decide. None of them makes
     another record outdated.
     """
-    share = MOST_ALIKE if ledger.began >= Form.CARRIED else HALF_ALIKE
     found: dict[str, str] = {}
     current = [record for record in ledger.statable if record.id not in replaced]
     for quoted in ledger.evidence:
         if not quoted.is_dictated or quoted.id in replaced or not (date := first_date(quoted)):
             continue
-        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r, share)]
+        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r)]
         if newer:
             found[quoted.id] = max(newer, key=first_date).id
     return found
@@ -226,11 +222,10 @@ def with_doubts(
     ledger: Ledger,
     relations: Relations,
     pairs: Iterable[Sequence[str]],
-    by_aspect: bool = True,
 ) -> Relations:
     """Return the relations with the records that a pair calls outdated though nothing dates them,
     unless more independent sources give their figure than the other one. Its claims share words
-    or, with `by_aspect`, answer the same sub-question.
+    or answer the same sub-question.
 
     Figures that a quotation recalls are doubted as well, but not its newest, and only those that
     are known to be older than another of its figures are called earlier ones.
@@ -239,7 +234,7 @@ def with_doubts(
         old.id: new.id
         for old, new in known_pairs(ledger, pairs)
         if not {old.id, new.id} & relations.replaced.keys()
-        and (_may_replace(old, new) or (by_aspect and _answer_the_same(old, new)))
+        and (_may_replace(old, new) or _answer_the_same(old, new))
         and len(old.keys) <= len(new.keys)
     }
     recalled = dict(relations.recalled)

@@ -175,7 +175,7 @@ def earlier_values(
     sub-question asks what has changed.
     """
     texts = (run.question.text, *asked)
-    if run.form < Form.CARRIED or not any(map(asks_for_changes, texts)):
+    if not any(map(asks_for_changes, texts)):
         return {}
     before = previous_values(run.ledger)
     newest = {r.id: max(before[r.id], key=first_date) for r in records if r.id in before}
@@ -197,9 +197,9 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "evidence": most_relevant(usable, room),
         "earlier": earlier_values(run, usable, asked) if is_told else {},
         "fence": fences(run),
-        "introduces": run.form >= Form.CARRIED and run.config.research_depth != "quick",
+        "introduces": run.config.research_depth != "quick",
         "disputes": newest_disputes(ledger),
-        "length": wanted_length(run.shape, _usual_length(run), _parts(run)),
+        "length": wanted_length(run.shape, _usual_length(run), len(ledger.aspects)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
         "is_organised": _is_organised(run),
@@ -230,10 +230,6 @@ def _tabled(run: Run) -> tuple[str, ...]:
     """
     known = run.ledger.relations.is_known or len(usable_evidence(run.ledger)) >= COMPARED_FROM
     return () if known else compared_things(run.question.text)
-
-
-def _parts(run: Run) -> int:
-    return len(run.ledger.aspects) if run.form >= Form.CARRIED else 0
 
 
 def _usual_length(run: Run) -> str:

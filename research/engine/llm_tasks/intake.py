@@ -24,8 +24,8 @@ from research.engine.text.tokens import capitalize_heading, normalise_space
 from research.engine.threads.seed import ReportForm
 
 MOST_QUESTIONS = 3
-LONGEST_READER, LONGEST_READER_BEFORE = 300, 100
-"""Characters, and those before `Form.UNCUT`."""
+LONGEST_READER = 300
+"""Characters."""
 LONGEST_TITLE, LONGEST_HEADING = 100, 60
 """Characters of a title, and of the heading of a sub-question."""
 
@@ -107,14 +107,11 @@ def _asked_form(run: Run, told: str, parts: int) -> ReportForm:
     """
     form = ASKED_FORMS.get(normalise_space(told).lower(), "full")
     columns = max(USUAL_PARTS, len(compared_properties(run.question.text)))
-    is_more = run.form >= Form.CARRIED and parts > columns
-    return "full" if form == "table" and is_more else form
+    return "full" if form == "table" and parts > columns else form
 
 
-def _reader(run: Run, told: str) -> str:
-    """Return whom the report is for, in whole words; before `Form.UNCUT` cut anywhere."""
-    if run.form < Form.UNCUT:
-        return told[:LONGEST_READER_BEFORE]
+def _reader(told: str) -> str:
+    """Return whom the report is for, in whole words."""
     return textwrap.shorten(told, LONGEST_READER, placeholder=" …")
 
 
@@ -151,7 +148,7 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
         language=code_of(answer.language) or language_of(question, run.usual_language),
         aspects=tuple(planned) or (PlannedAspect(question, question),),
         form=_asked_form(run, answer.form, len(planned)),
-        reader=_reader(run, normalise_space(answer.reader)),
+        reader=_reader(normalise_space(answer.reader)),
         title=_short_name(names.title, LONGEST_TITLE),
     )
     if not isinstance(answer, PlanAnswer):

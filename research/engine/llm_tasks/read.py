@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
-from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
@@ -106,12 +105,11 @@ async def _read_with_model(
             "claims": MANY_CLAIMS if _has_few_pages(run) else USUAL_CLAIMS,
             "question": run.question.text,
             "today": run.question.today,
-            "topic": asked.told(run.form),
+            "topic": asked.told,
             "queries": asked.queries,
             "reason": asked.reason,
             "aspects": aspects,
             "fence": fences(run, pages),
-            "hides_empty": run.form >= Form.CARRIED,
             "sheets": number_sentences(
                 pages,
                 asked.aims(run.question.text),
@@ -119,7 +117,6 @@ async def _read_with_model(
                 run.rules.near_copy_share,
                 only_near=True,
                 whole=run.limits.notes > 1,
-                form=run.form,
             ),
         }
 
@@ -157,7 +154,7 @@ def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
     prompt asks for, since a model that notes a few more has found them.
     """
     most = run.config.max_evidence_claims_per_research_unit
-    if run.form >= Form.CARRIED and run.limits.notes > 1:
+    if run.limits.notes > 1:
         most += most // 2
     if _has_few_pages(run):
         return most * CLAIMS_OF_FEW_PAGES

@@ -86,12 +86,9 @@ class _Begun:
 
 async def write_sections(run: Run) -> Draft:
     """Return the model's sections; what fails is made of quotations, the others stay."""
-    divides = run.form >= Form.CARRIED
-    outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1], divides)
+    outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1])
     window = await run.context_tokens()
-    groups = group_parts(outline)
-    if divides:
-        groups = [piece for group in groups for piece in _divided(group)]
+    groups = [piece for group in group_parts(outline) for piece in _divided(group)]
     begun = [_begin_sections(run, group, outline, window) for group in groups]
     quoted = drafting.draft_offline(run.ledger)
     passages = {section.aspect_id: section for section in quoted.sections}
@@ -168,7 +165,6 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "evidence": most_relevant(records, room),
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
-        "introduces": run.form >= Form.CARRIED,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "length": f"at most {sum(part.words for part in parts)}",
     }
@@ -181,7 +177,11 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     """Return the summary of a checked draft, which cites nothing but what its statements cite; ()
     where the model gives none.
     """
-    shown = [each for section in draft.sections for each in _shown_of(run, section)]
+    shown = [
+        each
+        for section in draft.sections
+        for each in summarised_of(section, run.ledger, SUMMARY_SHOWN)
+    ]
     place = f"{run.report_place}/summary"
     run.report_action("Writing the summary")
     try:
@@ -200,18 +200,6 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     return (*opening, *filter(None, told))
 
 
-def _shown_of(run: Run, section: Section) -> list[Summarised]:
-    """Return the statements of a section that the summary is written from. Runs before
-    `Form.CARRIED` show those first that answer most directly.
-    """
-    if run.form >= Form.CARRIED:
-        return summarised_of(section, run.ledger, SUMMARY_SHOWN)
-    cited = [said for said in section.statements if said.evidence]
-    best = MainFindings(run.ledger).ranked(section)
-    shown = [*best, *(said for said in cited if said not in best)]
-    return [Summarised(section.aspect_id, said) for said in shown[:SUMMARY_SHOWN]]
-
-
 def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[str, Any]:
     ledger, kept = run.ledger, []
     for number, each in enumerate(shown, 1):
@@ -225,7 +213,6 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
-        "introduces": run.form >= Form.CARRIED,
         "is_organised": (is_organised := run.form >= Form.ORGANISED),
         "length": f"at most {SUMMARY_WORDS[is_organised] * max(2, len(parts))}",
     }

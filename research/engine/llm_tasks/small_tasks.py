@@ -119,10 +119,10 @@ async def _read_page(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         room = min(room, PAGE_CHARACTERS)
-        sheets = number_sentences([page], asked.aims(run.question.text), room, form=run.form)
+        sheets = number_sentences([page], asked.aims(run.question.text), room)
         return {
             "question": run.question.text,
-            "topic": asked.told(run.form),
+            "topic": asked.told,
             "fence": fences(run, [page]),
             "sheets": sheets,
         }

@@ -124,7 +124,6 @@ async def extract_learnings(
                     (run.question.text, goal),
                     room,
                     run.rules.near_copy_share,
-                    form=run.form,
                 )
             ),
         }

@@ -155,7 +155,7 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
     item = _ITEM.match(text)
     said = text[item.end() if item else 0 :]
     ids = [i for group in _IDS.findall(text) for i in _ID.findall(group)]
-    clauses = _clauses_of(said) if ledger.began >= Form.CARRIED else ()
+    clauses = _clauses_of(said)
     return replace(statement_of(said, ids), is_item=item is not None, clauses=clauses)
 
 
@@ -252,7 +252,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     together, context = _joined(every, ledger), _claim_context(records, ledger)
     checks = []
     for quote, dated in dict.fromkeys((together, *by_record, *single)):
-        supported = claim_check.is_supported(statement.text, quote, context, ledger.began)
+        supported = claim_check.is_supported(statement.text, quote, context)
         if quote == together[0] or supported:
             check = claim_check.check_claim(
                 statement.text, quote, context, by=ledger.refuses_by, dated=dated
@@ -273,8 +273,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
 def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
     """Return the quotes of sources as one, and when their pages were published."""
     dates = unique_texts(source.day for source in sources)
-    dated = ", ".join(dates) if ledger.began >= Form.CARRIED else ""
-    return " ".join(source.quote for source in sources), dated
+    return " ".join(source.quote for source in sources), ", ".join(dates)
 
 
 def _rank(check: ClaimCheck) -> int:
@@ -305,7 +304,7 @@ def _is_supported(statement: Statement, ledger: Ledger) -> bool:
     records = [ledger.book.records[i] for i in statement.evidence]
     quoted = " ".join(source.quote for record in records for source in record.sources)
     context = _claim_context(records, ledger)
-    return claim_check.is_supported(statement.text, quoted, context, ledger.began)
+    return claim_check.is_supported(statement.text, quoted, context)
 
 
 def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:

@@ -34,13 +34,11 @@ class OutlinePart:
     words: int
 
 
-def make_outline(
-    ledger: Ledger, records: Sequence[Evidence], words: int, divides: bool = True
-) -> list[OutlinePart]:
+def make_outline(ledger: Ledger, records: Sequence[Evidence], words: int) -> list[OutlinePart]:
     """Return the sections that have evidence, in the order of the sub-questions.
 
     Each record belongs to one section. The words are shared out by the number of records; a section
-    gets at most `MOST_WORDS`, or as many for each of its drafts if it `divides`.
+    gets at most `MOST_WORDS` for each of its drafts.
     """
     owned: dict[str, list[Evidence]] = {
         aspect.id: [] for aspect in ledger.aspects.values() if aspect.state in ANSWERING
@@ -54,7 +52,7 @@ def make_outline(
         OutlinePart(
             ledger.aspects[aspect_id],
             tuple(own),
-            _share_words(words, len(own), total, _drafts_of(own) if divides else 1),
+            _share_words(words, len(own), total, _drafts_of(own)),
         )
         for aspect_id, own in owned.items()
         if own

@@ -24,7 +24,7 @@ from research.engine.report.parts.dating import (
     date_of_statement,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import first_of_sides, gather_rivals, join_rivals
+from research.engine.report.parts.disagreement import first_of_sides, gather_rivals
 from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
@@ -95,10 +95,7 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
     if run.has_model:
-        if run.form >= Form.GATHERED:
-            drafted = gather_rivals(drafted, ledger)
-        else:
-            drafted = join_rivals(drafted, ledger, run.form >= Form.CARRIED)
+        drafted = gather_rivals(drafted, ledger)
         drafted = with_course_of_events(drafted, ledger)
     checked = await _check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
@@ -133,16 +130,13 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         rendered = _render_checked(run, replace(checked, draft=draft))
         if most is None:
             return True
-        longer = words_of_quoting(draft) if run.form >= Form.CARRIED else 0
-        room = most + min(longer, most // 2)
+        room = most + min(words_of_quoting(draft), most // 2)
         return count_words(rendered.markdown) <= room
 
     records = run.ledger.book.records
     events = [said for _, said in course_events(checked.draft, run.ledger)]
 
-    sides = {said for section in checked.draft.sections for said in section.statements}
-    if run.form >= Form.GATHERED:
-        sides = first_of_sides(checked.draft, run.ledger)
+    sides = first_of_sides(checked.draft, run.ledger)
 
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
@@ -162,7 +156,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         is_old = STALE_COST * is_stale
         return is_old + (places[said] if said in places else cost_by_words(said, asked))
 
-    dated = with_previous_values(checked.draft, run.ledger, run.form >= Form.CARRIED)
+    dated = with_previous_values(checked.draft, run.ledger)
     if is_short(dated):
         return replace(checked, draft=dated)
     draft, is_concise = checked.draft, _is_concise(run)
@@ -241,9 +235,8 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_direct=has_model,
         labels_items=has_verdict(run),
         lists_changes=_lists_changes(run),
-        names_kinds=run.form >= Form.CARRIED and not is_quick,
-        has_room=run.form >= Form.CARRIED and depth == "thorough",
-        form=run.began,
+        names_kinds=has_model and not is_quick,
+        has_room=has_model and depth == "thorough",
         today=run.question.today if run.form >= Form.ORGANISED else "",
     )
     if layout.is_terse and not layout.is_dense:
@@ -268,13 +261,13 @@ def _lists_changes(run: Run) -> bool:
     report has room.
     """
     is_long = run.config.research_depth != "quick" and run.shape.form in IN_SECTIONS
-    return run.form >= Form.CARRIED and is_long and asks_for_changes(run.question.text)
+    return run.has_model and is_long and asks_for_changes(run.question.text)
 
 
 def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
     """Return whether the report is one that should say all there is, and that no more was found."""
     is_whole = run.config.research_depth == "thorough" and run.shape.form in IN_SECTIONS
-    return run.form >= Form.GATHERED and is_whole and not draft.by_code
+    return run.has_model and is_whole and not draft.by_code
 
 
 def _is_concise(run: Run) -> bool:
@@ -327,7 +320,7 @@ async def _check_draft(run: Run, draft: Draft) -> Checked:
     refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
     stood = 1 - refused / drafted if drafted else 1.0
     checked = verified.draft
-    if run.form >= Form.GATHERED and not is_led(run):
+    if run.has_model and not is_led(run):
         checked = with_stand_ins(checked, given)
     return Checked(checked, repaired, len(found), verified, stood)
 

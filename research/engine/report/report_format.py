@@ -75,8 +75,7 @@ class Layout:
     a figure that another of the same sentence has replaced, and has no section that only refers
     back; with `labels_items` each item of the short answer names its sub-question. One that
     `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts. Its addresses pass the wall of
-    `form`.
+    one that `has_room` marks many disputes beside their parts.
     """
 
     as_table: bool = False

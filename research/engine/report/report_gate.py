@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from research.engine.evidence.ledger import ANSWERING
-from research.engine.journal.forms import Form
 from research.engine.records import Criterion, GateDecision, GateResult
 from research.engine.report.draft import Draft
 from research.engine.report.key_claims import is_led
@@ -55,8 +54,8 @@ def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cri
     covered = {section.aspect_id for section in draft.sections}
     if run.has_model:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
-        if run.form >= Form.CARRIED:  # an earlier value stands beside the current one
-            told |= {i for said in draft.statements for i in said.earlier}
+        # An earlier value stands beside the current one.
+        told |= {i for said in draft.statements for i in said.earlier}
         covered |= {part for i in told for part in ledger.book.records[i].answers}
     return (
         Criterion("share of answered sub-questions with a section",

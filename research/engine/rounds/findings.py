@@ -9,7 +9,6 @@ from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.claims.figures import foreign_dates
 from research.engine.evidence.ledger import Lead
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
@@ -35,9 +34,10 @@ class Asked:
     def topic(self) -> str:
         return " ".join(self.topics)
 
-    def told(self, form: Form) -> str:
-        """Return the topics for the prompt: one per line, before `Form.CARRIED` in one."""
-        return "\n".join(self.topics) if form >= Form.CARRIED else self.topic
+    @property
+    def told(self) -> str:
+        """Return the topics for the prompt, one per line."""
+        return "\n".join(self.topics)
 
     def aims(self, question: str) -> tuple[str, ...]:
         """Return the texts that a page may be relevant to."""
@@ -104,7 +104,7 @@ def check_finding(
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     context = f"{page.title} {source.section} {question}"
-    if reason := find_claim_fault(claim, source.quote, context, source.day, lines[0].form):
+    if reason := find_claim_fault(claim, source.quote, context, source.day):
         reading.refusals.append(Refusal(claim, page.url, reason))
         refused, claim = claim, quotes.plain_quote(source.quote)
         heads = f"{page.title} {source.section}"
@@ -140,19 +140,14 @@ def _unfit(
     return ""
 
 
-def find_claim_fault(
-    claim: str, quote: str, context: str, dated: str = "", form: Form = NEWEST
-) -> str:
+def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> str:
     """Return why a claim gives way to its quote as evidence; "" if code can't refuse it.
 
     Its dates have to be those of the quote or of the page. What is only suspected otherwise stays a
-    claim, which has to be verified before a report may state it. Before `Form.CARRIED` a suspicion
-    was enough, which refused one true claim in six of a careful reader.
+    claim, which has to be verified before a report may state it.
     """
-    if not claim_check.is_supported(claim, quote, context, form):
+    if not claim_check.is_supported(claim, quote, context):
         return "not on the page"
-    if form < Form.CARRIED:
-        return ", ".join(claim_check.check_claim(claim, quote, context).reasons)
     check = claim_check.check_claim(claim, quote, context, dated=dated)
     if check.outcome == "refused":
         return ", ".join(check.reasons)

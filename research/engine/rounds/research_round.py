@@ -17,7 +17,6 @@ from functools import partial
 from math import ceil
 
 from research.engine.analyst import analyst_of
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.assess import unsearched_leads
 from research.engine.offline.passages.coverage import QuestionScale
 from research.engine.ports import SearchHit
@@ -120,9 +119,8 @@ async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_un
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
-    joins = run.form >= Form.CARRIED or len(run.ledger.rounds) > 1
-    if joins and run.has_model and run.limits.notes > 1:
-        read_together(work, run.form)
+    if run.has_model and run.limits.notes > 1:
+        read_together(work)
     expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
     arrivals = Arrivals(expected, run.journal.active_seconds)
     await run_each(fetch_and_read(run, item, slots, read_unit, arrivals) for item in work)

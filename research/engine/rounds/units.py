@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from research.engine.budget.meter import BudgetSpentError
-from research.engine.journal.forms import Form
 from research.engine.journal.model_calls import UNEXPECTED, contain_errors
 from research.engine.limits import FEW_PAGES, READ_TOGETHER
 from research.engine.offline.passages.coverage import in_words, plain_title
@@ -37,10 +36,6 @@ from research.engine.untrusted.search_words import private_words, search_words
 
 T = TypeVar("T")
 
-FEWER_PAGES, FEWER_TOGETHER = 2, 4
-"""`FEW_PAGES` and `READ_TOGETHER` before `Form.CARRIED`, where only later rounds read pages
-together.
-"""
 LATE = "not there in time; counts in a later round if it comes"
 NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-question"
 
@@ -204,15 +199,13 @@ def fail_unit(run: Run, item: Work, reason: str) -> None:
     run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
 
 
-def read_together(work: Sequence[Work], form: Form) -> None:
+def read_together(work: Sequence[Work]) -> None:
     """Give the pages of units that have few to one of them, so that a call reads several."""
-    is_early = form < Form.CARRIED
-    few, most = (FEWER_PAGES, FEWER_TOGETHER) if is_early else (FEW_PAGES, READ_TOGETHER)
     host: Work | None = None
     for item in work:
-        if item.unit.status or not 0 < len(item.urls) <= few:
+        if item.unit.status or not 0 < len(item.urls) <= FEW_PAGES:
             continue
-        if host is None or len(host.urls) + len(item.urls) > most:
+        if host is None or len(host.urls) + len(item.urls) > READ_TOGETHER:
             host = item
             continue
         host.urls += item.urls

@@ -196,7 +196,7 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
     )
     rates, is_qualified = run.journal.meter.rates, run.qualification is not None
     parts = run.parts_of(plan)
-    estimate = estimate_plan(plan, run.config, run.has_model, rates, is_qualified, parts, run.form)
+    estimate = estimate_plan(plan, run.config, run.has_model, rates, is_qualified, parts)
     return replace(plan, estimate=estimate)
 
 

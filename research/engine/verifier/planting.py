@@ -98,7 +98,7 @@ def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
 def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
     """Return the pair with few quotes of each record, first the one that has most of its words."""
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
-    tells_dates = ledger.began >= Form.CARRIED and bool(find_dates(statement.text))
+    tells_dates = bool(find_dates(statement.text))
     for record_id in statement.evidence:
         sources = ledger.book.records[record_id].sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.drafting import quote_statement as quotation
 from research.engine.report.draft import Draft, Statement
 
@@ -49,6 +48,5 @@ def _instead(
     if not records:
         return []
     shortest = min(records, key=lambda each: (each.is_dictated, len(each.claim)))
-    words = given.words if ledger.began >= Form.CARRIED else 0
     quoted = quotation(shortest)
-    return [replace(quoted, is_item=given.is_item, replaced_words=words, about=given.about)]
+    return [replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)]

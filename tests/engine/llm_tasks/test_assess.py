@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks import assess
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
@@ -17,27 +16,24 @@ SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
 
 
 @pytest.mark.parametrize(
-    ("form", "notes", "room", "told"),
+    ("notes", "room", "told"),
     [
-        (Form.UNCUT, 4, 100, [("A1", "One two three four five six seven eight nine")]),
-        (Form.UNCUT, 4, 10, []),
-        (Form.UNCUT, 1, 100, []),
-        (Form.MERGED, 4, 100, []),
+        (4, 100, [("A1", "One two three four five six seven eight nine")]),
+        (4, 10, []),
+        (1, 100, []),
     ],
-    ids=["broad", "no room", "narrow", "earlier form"],
+    ids=["broad", "no room", "narrow"],
 )
 def test_findings_beyond_those_shown_are_named_by_their_first_words(
-    form: Form, notes: int, room: int, told: list[tuple[str, str]]
+    notes: int, room: int, told: list[tuple[str, str]]
 ) -> None:
-    run: Any = SimpleNamespace(
-        form=form, limits=SimpleNamespace(notes=notes), ledger=ledger_of(LONG, SHORT)
-    )
+    run: Any = SimpleNamespace(limits=SimpleNamespace(notes=notes), ledger=ledger_of(LONG, SHORT))
     assert assess.also_found(run, [SHORT], room) == told
 
 
-def run_of(*records: Evidence, form: Form = Form.CARRIED) -> Any:
+def run_of(*records: Evidence) -> Any:
     limits = SimpleNamespace(notes=4)
-    return SimpleNamespace(form=form, limits=limits, ledger=ledger_of(*records))
+    return SimpleNamespace(limits=limits, ledger=ledger_of(*records))
 
 
 def claims(*said: str) -> list[Evidence]:
@@ -55,11 +51,8 @@ ROOFED = "The fund has a roof of slate from Ys."
 def test_findings_that_repeat_another_take_no_place_from_others() -> None:
     others = [f"The fund has {n} vaults." for n in range(2, 6)]
     records = claims(PAID, AGAIN, WALLED, WALLS, *others)
-    new, before = (
-        [each.claim for each in assess._some_of_each_part(run_of(form=form), records)]
-        for form in (Form.CARRIED, Form.UNCUT)
-    )
-    assert new == [PAID, WALLED, *others] and before == [PAID, AGAIN, WALLED, WALLS, *others[:2]]
+    shown = assess._some_of_each_part(run_of(), records)
+    assert [each.claim for each in shown] == [PAID, WALLED, *others]
 
 
 @pytest.mark.parametrize(

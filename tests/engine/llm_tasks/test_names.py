@@ -53,7 +53,7 @@ async def test_a_long_title_is_none() -> None:
 async def test_runs_of_an_earlier_form_are_asked_for_no_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.TOLD)
+    monkeypatch.setattr(recording, "NEWEST", Form.GATHERED)
     world, ran = await planned(title="The harbour", headings=HEADINGS)
     assert world.model is not None
     [asked] = [each for each in world.model.requests if each.task == "intake"]

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.llm_tasks.read import most_claims
 from research.engine.records import Complexity, RefusedQuote, Source
@@ -162,17 +160,13 @@ async def test_words_of_a_quote_that_the_claim_was_made_of_stay_as_evidence() ->
 
 
 @pytest.mark.requirement("C11")
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-async def test_a_claim_that_is_only_suspected_is_left_to_the_verifier(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_claim_that_is_only_suspected_is_left_to_the_verifier() -> None:
     """Only one of the two has a negation, and yet they say the same."""
-    monkeypatch.setattr(recording, "NEWEST", form)
     said = "Not a lamp was left after the storm, and to this the lighthouse owes its red glass."
     claim = "The lighthouse owes its red glass to the storm, which broke every lamp."
     ran = await read_of_second_sentence(claim, said)
-    assert {each.claim for each in ran.evidence} == {claim if form is Form.CARRIED else said}
-    assert ran.usage.refused_quotes == (form is Form.UNCUT)
+    assert {each.claim for each in ran.evidence} == {claim}
+    assert ran.usage.refused_quotes == 0
 
 
 @pytest.mark.requirement("C11")
@@ -184,14 +178,12 @@ def test_the_date_of_the_page_completes_that_of_its_quote(dated: str, fault: str
 
 
 @pytest.mark.requirement("C11")
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-def test_a_claim_needs_a_quarter_of_its_words_in_its_quote(form: Form) -> None:
+def test_a_claim_needs_a_quarter_of_its_words_in_its_quote() -> None:
     claim = "An amnesty is granted to people with a mine as a souvenir who telephone beforehand."
     quote = "Souvenir hunters are offered an amnesty for the mine on the shelf, if they ring first."
-    is_refused = find_claim_fault(claim, quote, "", "", form) == "not on the page"
-    assert is_refused == (form is Form.UNCUT)
+    assert find_claim_fault(claim, quote, "") == ""
     elsewhere = "The plum trees along the river were planted by the parish."
-    assert find_claim_fault(claim, elsewhere, "", "", form) == "not on the page"
+    assert find_claim_fault(claim, elsewhere, "") == "not on the page"
 
 
 @pytest.mark.requirement("C11")
@@ -286,22 +278,19 @@ async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_to
 
 
 @pytest.mark.parametrize(
-    "parts, words, kept, now",
-    [(9, 900, 10, 14), (9, 700, 5, 7), (2, 900, 5, 5)],
+    "parts, words, kept",
+    [(9, 900, 14), (9, 700, 7), (2, 900, 5)],
     ids=["long", "short", "narrow"],
 )
-def test_a_broad_question_keeps_as_many_claims_of_a_long_page_as_the_prompt_asks_for(
-    parts: int, words: int, kept: int, now: int
+def test_a_broad_question_keeps_half_as_many_claims_again_and_more_of_a_long_page(
+    parts: int, words: int, kept: int
 ) -> None:
-    """Since `Form.CARRIED` half as many again."""
     config = ResearchConfig(research_depth="standard")
     limits = limits_for(config, Complexity.COMPLEX, parts)
-    run: Any = SimpleNamespace(config=config, limits=limits, form=Form.MERGED)
+    run: Any = SimpleNamespace(config=config, limits=limits)
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
-    run.form = Form.CARRIED
-    assert most_claims(run, lines) == now
 
 
 async def test_a_page_that_only_repeats_another_takes_no_room_in_a_prompt() -> None:

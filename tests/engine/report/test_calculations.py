@@ -4,7 +4,6 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
 from research.engine.report.draft import Computation, Draft, Section, Statement, check_statement
@@ -15,7 +14,6 @@ from tests.engine.scripted import ledger, page, quoted
 OLD, NEW = "In 1990 the pier had 120 lamps.", "In 2020 the pier had 180 lamps."
 MORE = "In 2020 the pier had 60 lamps more than in 1990."
 FORMULA = "180 lamps [2] − 120 lamps [1] = 60 lamps"
-OLDER_FORMULA = "180 lamps (E2) − 120 lamps (E1) = 60 lamps"
 
 
 @pytest.fixture
@@ -83,10 +81,6 @@ def test_the_report_and_its_citations_show_the_calculation(known: Ledger) -> Non
         (f"{MORE} {FORMULA}",),
         (f"{MORE} {FORMULA}",),
     ]
-    known.began = Form.UNCUT
-    older = render_report(known, draft, "Done", 0, 0)
-    assert f"- {MORE} {OLDER_FORMULA} [2][1]\n" in older.markdown
-    assert older.citations[0].calculations == (f"{MORE} {OLDER_FORMULA}",)
 
 
 def test_a_report_without_computed_statements_has_no_calculations(known: Ledger) -> None:

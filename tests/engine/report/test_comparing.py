@@ -15,7 +15,6 @@ from bench.survey.measure import rows
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -44,7 +43,7 @@ from research.engine.report.parts.dating import (
     is_alike,
     with_previous_values,
 )
-from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.disagreement import gather_rivals, with_both_sides
 from research.engine.report.parts.repetitions import (
     told_once,
     without_recalled,
@@ -138,28 +137,24 @@ def test_an_earlier_value_that_the_draft_tells_is_not_told_again() -> None:
     both = Statement("The fund held 6 million marks in 2024 and 4 in 2019.", ("E2", "E1"))
     one = Statement(NEW.claim, ("E2",))
 
-    def earlier(said: Statement, skips_told: bool = True) -> tuple[str, ...]:
+    def earlier(said: Statement) -> tuple[str, ...]:
         draft = Draft((), (Section("A1", (said,)),))
-        told = with_previous_values(draft, ledger, skips_told)
+        told = with_previous_values(draft, ledger)
         return told.sections[0].statements[0].earlier
 
-    assert earlier(one) == ("E1",)
-    assert (earlier(both), earlier(both, skips_told=False)) == ((), ("E1",))
+    assert (earlier(one), earlier(both)) == (("E1",), ())
 
 
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-def test_a_section_is_given_earlier_values_where_changes_are_asked_for(form: Form) -> None:
+def test_a_section_is_given_earlier_values_where_changes_are_asked_for() -> None:
     ledger = ledger_of(OLD, NEW)
     ledger.relations = Relations(replaced={"E1": "E2"})
 
     def given(question: str) -> dict[str, tuple[Evidence, str]]:
-        run: Any = SimpleNamespace(
-            form=form, ledger=ledger, question=Question(question, "2026-01-01")
-        )
+        run: Any = SimpleNamespace(ledger=ledger, question=Question(question, "2026-01-01"))
         return earlier_values(run, [NEW], ["How much is in it?"])
 
     told = given("How has the fund changed since 2019? I suspect that it has changed.")
-    assert told == ({"E2": (ledger.book.records["E1"], "2019")} if form >= Form.CARRIED else {})
+    assert told == {"E2": (ledger.book.records["E1"], "2019")}
     assert given("How much does the fund hold?") == {}
 
 
@@ -314,17 +309,14 @@ def test_both_sides_follow_each_other() -> None:
     ledger.book.oppose(NEW, OTHER)
     between = Statement("Something else.", ("E9",))
     one, other = Statement(NEW.claim, ("E2",)), Statement(OTHER.claim, ("E3",))
-    joined = join_rivals(Draft((), (Section("A1", (one, between, other)),)), ledger)
+    joined = gather_rivals(Draft((), (Section("A1", (one, between, other)),)), ledger)
     assert joined.sections[0].statements == (one, other, between)
-    inserted = join_rivals(Draft((), (Section("A1", (one, between)),)), ledger)
+    inserted = gather_rivals(Draft((), (Section("A1", (one, between)),)), ledger)
     assert inserted.sections[0].statements == (one, other, between)
     assert with_both_sides((one,), joined.sections, ledger) == (one, other)
 
 
-@pytest.mark.parametrize(("goes_on", "order"), [(True, [0, 1, 2]), (False, [0, 2, 1])])
-def test_the_other_side_stays_behind_all_that_is_told_of_the_one(
-    goes_on: bool, order: list[int]
-) -> None:
+def test_the_other_side_stays_behind_all_that_is_told_of_the_one() -> None:
     ledger = ledger_of(NEW, OTHER)
     ledger.book.oppose(NEW, OTHER)
     said = (
@@ -332,8 +324,8 @@ def test_the_other_side_stays_behind_all_that_is_told_of_the_one(
         Statement(NEW.claim, ("E2",)),
         Statement(OTHER.claim, ("E3",)),
     )
-    joined = join_rivals(Draft((), (Section("A1", said),)), ledger, goes_on)
-    assert joined.sections[0].statements == tuple(said[at] for at in order)
+    joined = gather_rivals(Draft((), (Section("A1", said),)), ledger)
+    assert joined.sections[0].statements == said
 
 
 def test_a_short_report_does_not_repeat_its_table() -> None:
@@ -686,8 +678,6 @@ def test_what_refers_back_or_has_the_date_of_its_page_is_no_event() -> None:
     ]
     draft = Draft((), tuple(Section(f"A{n}", (*events, *others)) for n in range(3)))
     assert [said for _, said in timeline_of(draft, known)] == events
-    known.began = Form.UNCUT
-    assert [said for _, said in timeline_of(draft, known)] == [*events, *others]
 
 
 CHOICE = Script(

@@ -10,7 +10,6 @@ from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
 from research.engine.report.draft import Computation, Draft, Section, Statement
@@ -71,8 +70,6 @@ def test_what_may_have_been_overtaken_is_marked_with_its_year(
 def test_the_number_of_a_rule_or_an_event_is_no_older_figure(claim: str, told: str) -> None:
     ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-01"))
     assert mark(ledger, claim) == told
-    ledger.began = Form.UNCUT
-    assert mark(ledger, claim), "earlier runs mark them all"
 
 
 def test_a_figure_is_as_old_as_its_first_appearance() -> None:
@@ -143,8 +140,6 @@ def test_a_quotation_outdates_no_figure_of_another_measure() -> None:
     new = on_day(record_of("E2", trust, "b.example"), "2026-10")
     known = ledger_of(old, new)
     assert find_replaced(known, []) == {}
-    known.began = Form.UNCUT
-    assert find_replaced(known, []) == {"E1": "E2"}
 
 
 def test_what_may_only_be_quoted_is_told_as_no_earlier_value() -> None:
@@ -153,8 +148,6 @@ def test_what_may_only_be_quoted_is_told_as_no_earlier_value() -> None:
     known = ledger_of(old, new)
     known.relations = Relations(True, {"E1": "E2"})
     assert previous_values(known) == {}
-    known.began = Form.UNCUT
-    assert list(previous_values(known)) == ["E2"]
 
 
 def test_a_pair_that_no_date_orders_leaves_a_doubt_unless_more_sites_give_the_figure() -> None:
@@ -176,8 +169,6 @@ def test_a_newer_value_in_other_words_leaves_a_doubt_if_both_answer_the_same() -
     assert found.doubted == {"E1": "E2"}
     elsewhere = ledger_of(old, replace(new, aspect_id="A2"))
     assert with_doubts(elsewhere, Relations(True), [["E1", "E2"]]).doubted == {}
-    before = with_doubts(ledger_of(old, new), Relations(True), [["E1", "E2"]], by_aspect=False)
-    assert before.doubted == {}
 
 
 def test_a_quotation_of_an_older_value_is_outdated_and_never_outdates_a_claim() -> None:

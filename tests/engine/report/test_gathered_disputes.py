@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.disagreement import (
     first_of_sides,
@@ -56,8 +55,6 @@ def test_a_side_that_stands_elsewhere_comes_to_where_most_of_its_dispute_is(know
 def test_sides_of_one_dispute_are_a_group_though_their_pair_is_not_known(known: Ledger) -> None:
     told = (CELLARS, TIDE_TOO, GATE_TOO, WHEELS)
     assert [*rival_groups(told, known)] == [[CELLARS], [TIDE_TOO, GATE_TOO], [WHEELS]]
-    known.began = Form.TOLD
-    assert [*rival_groups(told, known)] == [[each] for each in told]
 
 
 def test_statements_on_one_side_are_no_dispute(known: Ledger) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from research.engine.report.parts.headings import briefly, label, short_headings
+from research.engine.report.parts.headings import label, short_headings
 
 
 def test_the_shared_subject_is_no_part_of_a_heading() -> None:
@@ -53,13 +53,6 @@ def test_what_every_sub_question_names_is_left_out() -> None:
         "What does a night in a hut cost?",
         "How many walkers were there in 2025?",
     ]
-
-
-def test_headings_of_earlier_reports_are_cut_after_a_word() -> None:
-    words = "Which of the many rules on dosing that the ministry of health published hold today?"
-    heading, _ = short_headings([words, "Who paid?"], cuts_words=True)
-    assert heading == "Which of the many rules on dosing that the ministry…"
-    assert label(briefly(heading)) == "Which of the many rules on dosing…:"
 
 
 def test_a_question_opens_a_line_without_a_colon() -> None:

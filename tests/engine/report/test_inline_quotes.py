@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
@@ -73,9 +72,6 @@ def test_what_a_page_dictates_stands_apart_as_the_words_of_its_site(ledger: Ledg
     [section] = quote_inline(Draft((), sections), ledger).sections
     assert section.statements[1].lead_in == "**Fund Herald, in its own words:** "
     assert section.statements[1].body == one.body
-    ledger.began = Form.TOLD
-    [section] = quote_inline(Draft((), sections), ledger).sections
-    assert section.statements[1] == one
 
 
 def test_a_report_that_only_quotes_names_its_pages(ledger: Ledger) -> None:
@@ -108,10 +104,3 @@ def test_a_quotation_counts_for_the_statement_whose_place_it_takes(ledger: Ledge
     others = (SAID, replace(SAID, evidence=("E3",)))
     mostly = replace(instead, sections=(Section("A1", (quote, *others)),))
     assert words_of_quoting(mostly) == 0, "a few quotations get no room of their own"
-
-
-def test_quotations_of_earlier_runs_count_for_themselves(ledger: Ledger) -> None:
-    ledger.began = Form.UNCUT
-    said = Statement("The fund grew.", ("E2",))
-    [quote] = quote_instead(Draft((), (Section("A1", (said,)),)), [said], ledger).statements
-    assert quote.cost == quote.words

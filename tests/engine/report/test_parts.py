@@ -6,7 +6,6 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
@@ -268,8 +267,6 @@ def test_citations_stand_behind_the_clause_that_the_model_gave_them_to(
     assert f"\n{shown}\n" in rendered.markdown
     said = replace(cite_ids(written, known), text="It is another text.")
     assert said.parts == [("It is another text.", said.evidence)]
-    known.began = Form.UNCUT
-    assert cite_ids(written, known).clauses == ()
 
 
 def test_what_speaks_for_a_side_that_is_told_is_not_told_again() -> None:
@@ -300,8 +297,7 @@ def test_that_there_is_a_dispute_is_said_before_its_box_and_nothing_is_doubted_t
         Statement("Another says in autumn.", ("E2",)),
     )
     draft = Draft((), (Section("A1", statements),))
-    layout = Layout(form=Form.CARRIED)
-    shown = render_report(known, draft, "", 0, 0, layout).markdown
+    shown = render_report(known, draft, "", 0, 0).markdown
     lead, _, box = shown.partition("> **⚠ Sources disagree:**")
     assert "When it fell is disputed." in lead and "When it fell" not in box
     assert "One says in spring (" in box and "Another says in autumn (" in box

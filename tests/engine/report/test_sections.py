@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.sections import write_sections
 from research.engine.ports import ModelFailedError
 from research.engine.records import Aspect, Evidence
@@ -55,21 +53,16 @@ async def test_each_sub_question_has_a_section_drafted_from_evidence_of_its_own(
     check_markers(ran)
 
 
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-async def test_new_runs_are_asked_to_answer_first_and_to_introduce_what_they_name(
-    monkeypatch: pytest.MonkeyPatch, form: Form
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_drafts_are_asked_to_answer_first_and_to_introduce_what_they_name() -> None:
     world, _ = await thorough()
     told = {each.task: f"{each.system} {each.prompt}" for each in models(world).requests}
-    is_new = form >= Form.CARRIED
-    assert ("what each case, name and abbreviation is" in told["section"]) is is_new
-    assert ("vivid details last" in told["section"]) is is_new
-    assert ("itself, not a side matter" in told["summary"]) is is_new
+    assert "what each case, name and abbreviation is" in told["section"]
+    assert "vivid details last" in told["section"]
+    assert "itself, not a side matter" in told["summary"]
     standard = harbour(CHAIN)
     await standard.ask(CHAIN.question, research_depth="standard")
     draft = next(each for each in models(standard).requests if each.task == "draft")
-    assert ("vivid details last" in f"{draft.system} {draft.prompt}") is is_new
+    assert "vivid details last" in f"{draft.system} {draft.prompt}"
 
 
 async def test_sections_have_places_of_their_own_in_the_journal() -> None:

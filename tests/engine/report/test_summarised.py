@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
-from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.sections import summarised_of
 from research.engine.report.draft import Section, Statement
 from tests.engine.report.test_comparing import ledger_of, record_of
@@ -65,10 +60,3 @@ def test_both_sides_of_a_dispute_stand_together_behind_what_introduces_it(known:
 def test_no_dispute_is_shown_by_one_side(known: Ledger) -> None:
     told = shown(known, HOLDS, RAIN, FROST, most=3)
     assert [text for _, text in told] == [HOLDS.text]
-
-
-@pytest.mark.parametrize("form", [Form.UNCUT, Form.CARRIED])
-def test_earlier_runs_show_what_refers_back_as_well(known: Ledger, form: Form) -> None:
-    run: Any = SimpleNamespace(form=form, ledger=known)
-    told = sections._shown_of(run, Section("A1", (HOLDS, LESS, NIGHT)))
-    assert [each.statement for each in told] == [HOLDS, NIGHT][: 1 + (form < Form.CARRIED)]

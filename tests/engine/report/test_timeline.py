@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import lead_with_findings
@@ -59,9 +58,6 @@ def test_dated_findings_that_were_left_out_answer_a_question_on_the_course_of_ev
     added = with_course_of_events(draft, known)
     [section] = added.sections
     assert [said.evidence for said in section.statements] == [(f"E{n}",) for n in range(6)]
-    known.began = Form.CARRIED
-    assert with_course_of_events(draft, known) == draft
-    known.began = Form.TOLD
     known.aspects["A1"] = replace(known.aspects["A1"], text="How much does the fund hold?")
     assert with_course_of_events(draft, known) == draft
 
@@ -105,8 +101,6 @@ def test_a_definite_noun_is_clear_beside_its_date() -> None:
     events = (*(Statement(each.claim, (each.id,)) for each in MOVES[:5]), ban)
     sections = tuple(Section("A1", part) for part in (events[:2], events[2:4], events[4:]))
     assert ban in [said for _, said in timeline_of(Draft((), sections), known)]
-    known.began = Form.CARRIED
-    assert ban not in [said for _, said in timeline_of(Draft((), sections), known)]
 
 
 def in_three_sections(known: Ledger, *said: Statement) -> Draft:
@@ -128,8 +122,6 @@ def test_two_statements_on_one_event_are_one_row() -> None:
     draft = in_three_sections(known, *told_of([*MOVES, again, other]))
     rows = merged_events(timeline_of(draft, known), known)
     assert [said.evidence for _, said in rows][3:5] == [("E3", "E9"), ("E8",)]
-    known.began = Form.TOLD
-    assert len(merged_events(timeline_of(draft, known), known)) == len(MOVES) + 2
 
 
 def test_a_timeline_that_nobody_asked_for_needs_more_events() -> None:
@@ -139,9 +131,6 @@ def test_a_timeline_that_nobody_asked_for_needs_more_events() -> None:
     known.aspects["A1"] = replace(known.aspects["A1"], text="Where was the fund?")
     assert timeline_of(draft, known) == []
     known.plan = replace(known.plan, output_format="A timeline, then the reasons.")
-    assert len(timeline_of(draft, known)) == len(MOVES)
-    known.plan = replace(known.plan, output_format="")
-    known.began = Form.TOLD
     assert len(timeline_of(draft, known)) == len(MOVES)
 
 
@@ -174,8 +163,6 @@ def test_the_short_answer_has_the_first_the_weightiest_and_the_latest_event() ->
     assert [said.evidence for said in with_one_landmark((*chosen, *found))] == [("E3",), ("E2",)]
     short = lead_with_findings(known, (), draft.sections, 200, {}, found)
     assert short[:3] == tuple(found)
-    known.began = Form.TOLD
-    assert landmarks(draft, known) == []
 
 
 @pytest.mark.parametrize("is_dense", [False, True])

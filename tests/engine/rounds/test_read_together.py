@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from research.engine.journal.forms import Form
 from research.engine.records import Unit
 from research.engine.rounds.topics import Topic
 from research.engine.rounds.units import Work, read_together
@@ -19,25 +16,15 @@ def unit_of(number: int, pages: int) -> Work:
 PAGES = (2, 5, 1, 3, 2, 0)
 
 
-@pytest.mark.parametrize(
-    ("form", "left", "first"),
-    [
-        (Form.CARRIED, [3, 5, 0, 5, 0, 0], "part 1 part 3"),
-        (Form.UNCUT, [3, 5, 0, 3, 2, 0], "part 1 part 3"),
-    ],
-)
-def test_few_pages_go_to_an_earlier_unit_and_many_stay(
-    form: Form, left: list[int], first: str
-) -> None:
+def test_few_pages_go_to_an_earlier_unit_and_many_stay() -> None:
     work = [unit_of(number, pages) for number, pages in enumerate(PAGES, 1)]
-    read_together(work, form)
-    assert [len(each.urls) for each in work] == left
-    assert work[0].asked.topic == first
+    read_together(work)
+    assert [len(each.urls) for each in work] == [3, 5, 0, 5, 0, 0]
+    assert work[0].asked.topic == "part 1 part 3"
     assert work[0].asked.queries == ("query 1", "query 3")
 
 
 def test_a_reader_is_told_each_topic_in_a_line_of_its_own() -> None:
     work = [unit_of(1, 2), unit_of(2, 1)]
-    read_together(work, Form.CARRIED)
-    assert work[0].asked.told(Form.CARRIED) == "part 1\npart 2"
-    assert work[0].asked.told(Form.UNCUT) == "part 1 part 2"
+    read_together(work)
+    assert work[0].asked.told == "part 1\npart 2"

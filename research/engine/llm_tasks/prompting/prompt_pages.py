@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
@@ -23,16 +22,12 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as the prompt shows it.
-
-    `dictated` is whether it dictates what texts are to say. `form` is that of the run.
-    """
+    """A sentence as the prompt shows it, and whether it dictates what texts are to say."""
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool = False
-    form: Form = NEWEST
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,6 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
-    form: Form = NEWEST,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
@@ -60,7 +54,7 @@ def number_sentences(
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
-    page to them. `form` is the run's. Sentences that dictate what texts are to say are marked.
+    page to them. Sentences that dictate what texts are to say are marked.
     """
     shown = [_shown_sentences(page, aims[0]) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
@@ -75,7 +69,7 @@ def number_sentences(
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told
-                lines.append(NumberedSentence(number, sentence, page, is_told, form))
+                lines.append(NumberedSentence(number, sentence, page, is_told))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
 

@@ -151,16 +151,16 @@ def is_alike(one: Evidence, other: Evidence, share: float = HALF_ALIKE) -> bool:
     return len(words & others) >= max(1, share * min(len(words), len(others)))
 
 
-def is_other_value(one: Evidence, other: Evidence, share: float = HALF_ALIKE) -> bool:
-    """Return whether two claims that are alike, by the `share` of the shorter one's words, give
-    different values of one measure.
+def is_other_value(one: Evidence, other: Evidence) -> bool:
+    """Return whether two claims that share most of their words give different values of one
+    measure.
     """
     mine, theirs = (
         {(a.measures, a.value) for a in parse_figures(each.claim).amounts if a.measures}
         for each in (one, other)
     )
     measures = {measure for measure, _ in mine} & {measure for measure, _ in theirs}
-    return bool(measures) and not mine & theirs and is_alike(one, other, share)
+    return bool(measures) and not mine & theirs and is_alike(one, other, MOST_ALIKE)
 
 
 def counts_otherwise(one: Evidence, other: Evidence) -> bool:
@@ -220,7 +220,7 @@ def age_mark(
 
     Without `is_named` the year stands beside it, unless the sentence has it.
     """
-    if said.computed is not None and ledger.began >= Form.CARRIED:
+    if said.computed is not None:
         return ""
     records = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]
     if not records or ledger.relations.replaced.keys() >= set(said.evidence):
@@ -232,27 +232,26 @@ def age_mark(
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
     is_compared = not cells.isdisjoint(said.evidence) or _tells_property(said, ledger)
     has_figure = bool(amounts_of(said.body))
-    is_told_by_kind = ledger.began >= Form.CARRIED
-    if is_told_by_kind and not is_compared:
+    if not is_compared:
         has_figure = has_figure and gives_quantity(said.body)
     if stale.tells_undated and has_figure and not date:
         return words["undated"]
     has_figure = has_figure and bool(amounts_of(said.body) - {"1"})  # "one learns"
     if has_figure and not told:
         seen = filter(None, (first_seen(each, ledger) for each in records))
-        date = (max if is_told_by_kind else min)(seen, default=date)
+        date = max(seen, default=date)
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
         return ""
-    is_plain = is_told_by_kind and not (has_figure or is_compared)
+    is_plain = not (has_figure or is_compared)
     if is_plain and tells_event(said.body, ledger.plan.language):
         return ""
     sites = {key for record in records for key in record.keys}
     if len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
-    is_told = bool(told) or (is_told_by_kind and date[:YEAR] in said.body)
+    is_told = bool(told) or date[:YEAR] in said.body
     return mark if is_told or is_named else f"{mark}, {date[:YEAR]}"
 
 
@@ -283,7 +282,7 @@ def previous_values(ledger: Ledger) -> dict[str, list[Evidence]]:
     """
     records, before = ledger.book.records, dict[str, list[Evidence]]()
     for old, new in ledger.relations.replaced.items():
-        if records[old].is_dictated and ledger.began >= Form.CARRIED:
+        if records[old].is_dictated:
             continue
         is_later = first_date(records[old]) >= first_date(records[new])
         if not is_later and not recalls(records[new], records[old]):
@@ -291,14 +290,14 @@ def previous_values(ledger: Ledger) -> dict[str, list[Evidence]]:
     return before
 
 
-def with_previous_values(draft: Draft, ledger: Ledger, skips_told: bool = True) -> Draft:
+def with_previous_values(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose sections tell, with each value that replaced another one, what it
     was before; not where the newer claim recalls it anyway, nor with a statement that gives none of
-    its amounts. If it `skips_told`, one that the draft cites isn't told again.
+    its amounts. One that the draft cites isn't told again.
     """
     told, before = set[str](), previous_values(ledger)
     records = ledger.book.records
-    cited = {i for said in draft.statements for i in said.evidence if skips_told}
+    cited = {i for said in draft.statements for i in said.evidence}
 
     def gives(said: Statement, record_id: str) -> bool:
         amounts = amounts_of(records[record_id].claim) if ledger.began >= Form.NAMED else None

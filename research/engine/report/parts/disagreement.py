@@ -24,39 +24,6 @@ Chunk = list[Statement]
 _GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
-def join_rivals(draft: Draft, ledger: Ledger, goes_on: bool = True) -> Draft:
-    """Return the draft with each statement followed by the one that contradicts it.
-
-    If the draft lacks the other side, its claim is inserted. If a side `goes_on` in further
-    statements, the other one stays behind them; in earlier runs it came behind the first.
-    """
-    every = [said for section in draft.sections for said in section.statements]
-    moved: set[Statement] = set()
-
-    def joined(section: Section) -> Section:
-        told: list[Statement] = []
-        for at, said in enumerate(section.statements):
-            if said in moved:
-                continue
-            moved.add(said)
-            told.append(said)
-            for rival in _rivals_of(said, ledger):
-                if goes_on and _follows(rival, said, section.statements[at + 1 :]):
-                    continue
-                if any(rival in other.evidence for other in told[-3:]):
-                    continue
-                other = next((s for s in every if rival in s.evidence and s not in moved), None)
-                if other is None and any(rival in each.evidence for each in moved):
-                    continue
-                other = other or _as_statement(rival, ledger)
-                moved.add(other)
-                told.append(replace(other, is_item=said.is_item))
-        return replace(section, statements=tuple(told))
-
-    sections = tuple(map(joined, draft.sections))
-    return replace(draft, sections=tuple(each for each in sections if each.statements))
-
-
 def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose statements on one dispute stand together, in the section that has most
     of them: what only says that there is one, the side that is told first, then the others.
@@ -142,21 +109,11 @@ def first_of_sides(draft: Draft, ledger: Ledger) -> set[Statement]:
     return {*found.values()}
 
 
-def _follows(rival: str, said: Statement, rest: Sequence[Statement]) -> bool:
-    """Return whether a record is cited by the first statement after those that share evidence with
-    this one.
-    """
-    other = next(
-        (s for s in rest if rival in s.evidence or not {*s.evidence} & {*said.evidence}), said
-    )
-    return rival in other.evidence
-
-
 def with_both_sides(
     summary: Sequence[Statement], sections: Iterable[Section], ledger: Ledger
 ) -> tuple[Statement, ...]:
-    """Return the summary with the other side behind each statement that sources contradict; not,
-    but in earlier runs, behind one that only cites a record for something else.
+    """Return the summary with the other side behind each statement that sources contradict; not
+    behind one that only cites a record for something else.
     """
     every = [said for section in sections for said in section.statements]
     told: list[Statement] = []
@@ -165,7 +122,7 @@ def with_both_sides(
         told.append(said)
         for rival in _rivals_of(said, ledger):
             other = next((s for s in every if rival in s.evidence and not s.quoted), None)
-            if ledger.began >= Form.CARRIED and not _takes_side(said, rival, ledger):
+            if not _takes_side(said, rival, ledger):
                 continue
             if rival not in cited and other is not None:
                 told.append(other)
@@ -182,30 +139,7 @@ def _takes_side(said: Statement, rival: str, ledger: Ledger) -> bool:
     return any(says_half_of(said, records[i]) for i in said.evidence if i in own)
 
 
-def rival_groups(statements: Iterable[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
-    """Yield the statements, together with those right behind them that contradict them; a side may
-    go on in further statements before the other one follows, but not in earlier runs.
-    """
-    group: list[Statement] = []
-    every = [*statements]
-    if ledger.began >= Form.GATHERED:
-        yield from _gathered_groups(every, ledger)
-        return
-    for at, said in enumerate(every):
-        if group and (
-            any(_disagree(said, other, ledger) for other in group)
-            or (ledger.began >= Form.CARRIED and _goes_on(group, every[at:], ledger))
-        ):
-            group.append(said)
-            continue
-        if group:
-            yield group
-        group = [said]
-    if group:
-        yield group
-
-
-def _gathered_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
+def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
     """Yield the statements, together with those right behind them that are on the same dispute or
     contradict them, unless all of them take one side.
     """
@@ -239,17 +173,6 @@ def _gathered_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterato
     yield from told()
 
 
-def _goes_on(group: Sequence[Statement], rest: Sequence[Statement], ledger: Ledger) -> bool:
-    """Return whether the first of these statements shares evidence with a group, and the one after
-    those that do contradicts it.
-    """
-    own = {i for each in group for i in each.evidence}
-    if own.isdisjoint(rest[0].evidence):
-        return False
-    other = next((said for said in rest if own.isdisjoint(said.evidence)), None)
-    return other is not None and any(_disagree(other, each, ledger) for each in group)
-
-
 def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:
     """Return who holds the view of each statement of a dispute, as it names them: the one name that
     the others and the question lack, or the only one that is known as a site. A name that may be a
@@ -269,14 +192,14 @@ def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, st
     def others_of(said: Statement) -> list[Statement]:
         every = [each for each in group if each != said]
         rivals = [e for e in every if _disagree(e, said, ledger) or disputes.differ(e, said)]
-        return rivals if rivals and ledger.began >= Form.GATHERED else every
+        return rivals or every
 
     for said in group:
         others = term_set(" ".join(each.body for each in others_of(said)))
         known = others | term_set(ledger.question)
 
         def is_new(name: str, others: Set[str] = others, known: Set[str] = known) -> bool:
-            is_site = ledger.began >= Form.GATHERED and any(name in site for site in sites)
+            is_site = any(name in site for site in sites)
             return not term_set(name) <= (others if is_site else known)
 
         new = filter(is_new, written_names(said.body))
@@ -320,7 +243,7 @@ def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
             rival not in records[i].contradicts for i in others
         ):
             return True
-        return ledger.began >= Form.CARRIED and bool(own) and own <= pages
+        return bool(own) and own <= pages
 
     found: dict[Statement, list[str]] = {}
     for said in (*(s for each in draft.sections for s in each.statements), *draft.short_answer):

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.text.tokens import capitalize_heading, is_unspaced, question_joints
 
 LONGEST_HEADING = 10
 """Words of a heading that is not shortened."""
 _FEWEST = 5
-"""Words of the clauses that a heading keeps; before `Form.UNCUT` they were fewer."""
-_FEWEST_BEFORE = 3
-_LONGEST_LABEL = 7
-"""Words of one within a text or before an item, in reports before `Form.UNCUT`; one more is not
-worth a cut.
-"""
+"""Words of the clauses that a heading keeps."""
 _SUBJECT = re.compile(r"[^:：]{2,200}[:：]\s*")
 _BREAK = re.compile(r"[,;:(（，；：、]|\s[–—-]\s")
 _ASIDE = re.compile(r"\s?\([^()]{1,200}\)")
@@ -37,7 +31,7 @@ def headings_of(ledger: Ledger) -> dict[str, str]:
     one keeps its words.
     """
     texts = [each.text for each in ledger.aspects.values()]
-    found = short_headings(texts, cuts_words=ledger.began < Form.UNCUT)
+    found = short_headings(texts)
     planned = {part.text: part.heading for part in ledger.plan.aspects if part.heading}
     return {
         part: planned.get(text, short)
@@ -45,21 +39,18 @@ def headings_of(ledger: Ledger) -> dict[str, str]:
     }
 
 
-def short_headings(texts: Sequence[str], *, cuts_words: bool = False) -> list[str]:
+def short_headings(texts: Sequence[str]) -> list[str]:
     """Return the texts as headings: without the subject before a colon that half of them share,
-    and those of many words with as many clauses as fit, or whole; before `Form.UNCUT` with the
-    first clause, or cut after a word.
+    and those of many words with as many clauses as fit, or whole.
     """
     subjects = [_subject(text) for text in texts]
     counts = Counter(filter(None, subjects))
     shared = {subject for subject, n in counts.items() if n > 1 and 2 * n >= len(texts)}
     if len(texts) == 1:
         return [capitalize_heading(text) for text in texts]
-    shorten = _cut if cuts_words else _first_clauses
-    if not cuts_words:
-        texts = _without_shared_names([_without_enumeration(text) for text in texts])
+    texts = _without_shared_names([_without_enumeration(text) for text in texts])
     return [
-        _shortened(text, subject if subject in shared else "", shorten)
+        _shortened(text, subject if subject in shared else "")
         for text, subject in zip(texts, subjects, strict=True)
     ]
 
@@ -93,25 +84,19 @@ def label(heading: str) -> str:
     return heading if heading.endswith(("?", "？")) else f"{heading}:"
 
 
-def briefly(heading: str) -> str:
-    """Return a heading as reports before `Form.UNCUT` name it within a text: in fewer words."""
-    words = heading.split()
-    return _joined(words[:_LONGEST_LABEL]) if len(words) > _LONGEST_LABEL + 1 else heading
-
-
 def _subject(text: str) -> str:
     found = _SUBJECT.match(text)
     return found[0] if found and found.end() < len(text) else ""
 
 
-def _shortened(text: str, subject: str, shorten: Callable[[str], str]) -> str:
+def _shortened(text: str, subject: str) -> str:
     """Return a text of few words; what named its subject is no whole question any more."""
     whole = text.removeprefix(subject).strip()
     if subject:
         whole = whole.rstrip("?？ ")
     if is_unspaced(whole) or len(whole.split()) <= LONGEST_HEADING:
         return capitalize_heading(whole) if whole else text
-    return capitalize_heading(shorten(whole))
+    return capitalize_heading(_first_clauses(whole))
 
 
 def _first_clauses(text: str) -> str:
@@ -127,21 +112,6 @@ def _first_clauses(text: str) -> str:
     kept = fitting[-1] if fitting else next(longer, text)
     mark = text[-1] if text.endswith(("?", "？")) else ""
     return kept if kept == text else f"{_without_end(kept)}{mark}"
-
-
-def _cut(text: str) -> str:
-    """Return the first clause; if that is long, its first words."""
-    ends = (found.start() for found in _BREAK.finditer(text))
-    least = _FEWEST_BEFORE
-    short = next((end for end in ends if len(text[:end].split()) >= least), len(text))
-    words = text[:short].split()
-    if len(words) <= LONGEST_HEADING:
-        return _without_end(" ".join(words))
-    return _joined(words[:LONGEST_HEADING])
-
-
-def _joined(words: Iterable[str]) -> str:
-    return f"{_without_end(' '.join(words))}…"
 
 
 def _without_end(text: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.sources import publisher_of
 from research.engine.report.report_i18n import labels_for
@@ -67,9 +66,9 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
         return draft
 
     def inline(said: Statement) -> Statement:
-        is_dictated = any(ledger.book.records[i].is_dictated for i in said.evidence)
-        if not said.quoted or (is_dictated and ledger.began < Form.GATHERED):
+        if not said.quoted:
             return said
+        is_dictated = any(ledger.book.records[i].is_dictated for i in said.evidence)
         lead_in = _own_words(said, ledger) if is_dictated else ""
         return replace(said, text=lead_in + said.body, lead_in=lead_in)
 

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from research.engine.evidence.claims.closed_classes import BY_RECORDS, SPEAKS
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import read_question
 from research.engine.report.draft import Section, Statement
 from research.engine.report.outline import owner_of
@@ -155,8 +154,7 @@ class MainFindings:
 
     def _is_of_course(self, said: Statement, asked: Asked) -> bool:
         """Return whether a statement gives the date of an event to a question on their course."""
-        is_told = self._ledger.began >= Form.TOLD and asked.asks_for_course
-        return is_told and any(found.date[1] for found in find_dates(said.body))
+        return asked.asks_for_course and any(found.date[1] for found in find_dates(said.body))
 
     def _faults(self, said: Statement, asked: Asked) -> float:
         is_event = not asked.asks_when and any(

@@ -119,7 +119,7 @@ def told_by(
         publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
     called = "" if kind in {"unknown", "document"} else words[f"kind_{kind}"]
-    if ledger.began >= Form.CARRIED and called.casefold() in publisher.casefold():
+    if called.casefold() in publisher.casefold():
         called = ""
     told = (
         "" if is_named else escape_markdown(publisher),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.subjects import leans_back
@@ -41,7 +40,7 @@ def course_part(draft: Draft, ledger: Ledger) -> str | None:
     """Return the sub-question with a section that asks for the course of events, None if the
     timeline is for no sub-question.
     """
-    if draft.by_code or ledger.began < Form.TOLD:
+    if draft.by_code:
         return None
     parts = (section.aspect_id for section in draft.sections)
     return next((part for part in parts if asks_for_course(ledger.aspects[part].text)), None)
@@ -117,23 +116,19 @@ def render_timeline(
     events = timeline_of(draft, ledger)
     if not events:
         return ""
-    is_listed = is_dense and ledger.began >= Form.GATHERED
-    rows = [] if is_listed else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
+    rows = [] if is_dense else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
     for date, statement in merged_events(events, ledger):
         said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
         row = f"| {words.date(_as_iso(date))} | {render_cell(said)} |"
-        rows.append(f"- {said}" if is_listed else row)
+        rows.append(f"- {said}" if is_dense else row)
     heading = f"## {words['timeline']}\n\n" if has_heading else ""
     return heading + "\n".join(rows)
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the dated statements, none where they are too few for a timeline."""
-    events = dated_events(draft)
-    if ledger.began >= Form.CARRIED:
-        events = [(date, said) for date, said in events if _is_event(date, said, ledger)]
-    is_wanted = ledger.began < Form.GATHERED or _is_asked_for(ledger)
-    least = LEAST_EVENTS if is_wanted else LEAST_UNASKED
+    events = [(date, said) for date, said in dated_events(draft) if _is_event(date, said, ledger)]
+    least = LEAST_EVENTS if _is_asked_for(ledger) else LEAST_UNASKED
     is_one = len(events) >= least and len(draft.sections) >= LEAST_SECTIONS
     return events if is_one else []
 
@@ -152,8 +147,6 @@ def merged_events(
     """Return the events, each once: of statements of one date in mostly the same words the one with
     most sites, on the evidence of all.
     """
-    if ledger.began < Form.GATHERED:
-        return [*events]
     told: list[tuple[Date, Statement]] = []
     for date, said in events:
         at = next((n for n, known in enumerate(told) if _is_same((date, said), known)), None)
@@ -180,7 +173,7 @@ def _sites_of(said: Statement, ledger: Ledger) -> int:
 
 def course_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return what the table in the section on the course of events has; none without one."""
-    if course_part(draft, ledger) is None or ledger.began < Form.GATHERED:
+    if course_part(draft, ledger) is None:
         return []
     return merged_events(timeline_of(draft, ledger), ledger)
 
@@ -243,7 +236,7 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
     another one of which the timeline says everything goes.
     """
     told = {statement for _, statement in timeline_of(draft, ledger)}
-    own = course_part(draft, ledger) if told and ledger.began >= Form.GATHERED else None
+    own = course_part(draft, ledger) if told else None
 
     def rest(section: Section) -> Section:
         if only not in (None, section.aspect_id):
@@ -289,11 +282,10 @@ def _is_event(date: Date, said: Statement, ledger: Ledger) -> bool:
     pages = {source.day[: len(month)] for each in cited for source in each.sources}
     if month in pages and not any(_gives_month(date, each) for each in cited):
         return False
-    if ledger.began >= Form.GATHERED and said.body in {each.claim for each in cited}:
+    if said.body in {each.claim for each in cited}:
         return True  # a claim was written to be understood alone
-    named = term_set(ledger.question)
-    if ledger.began >= Form.TOLD:  # "The ban on old headlamps started" is clear beside its date
-        named |= term_set(said.body)
+    # "The ban on old headlamps started" is clear beside its date.
+    named = term_set(ledger.question) | term_set(said.body)
     return not leans_back(said.body, ledger.plan.language, named)
 
 

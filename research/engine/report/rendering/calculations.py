@@ -52,34 +52,23 @@ def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
     return tuple(found.values())
 
 
-def lines_with(
-    record_id: str, calculations: Iterable[Calculated], marks: Marks | None = None
-) -> tuple[str, ...]:
-    """Return the lines of the calculations that use a record; without `marks`, as in earlier runs,
-    with ids of evidence.
-    """
+def lines_with(record_id: str, calculations: Iterable[Calculated], marks: Marks) -> tuple[str, ...]:
+    """Return the lines of the calculations that use a record."""
     return tuple(
-        each.citing(marks, each.line) if marks else each.line
+        each.citing(marks, each.line)
         for each in calculations
         if any(operand.evidence == record_id for operand in each.calculation.operands)
     )
 
 
-def calculations_section(
-    calculations: Sequence[Calculated], words: Labels, marks: Marks, cites_figures: bool = True
-) -> str:
-    """Return the report's section with a line for each calculation; "" without any. If it
-    `cites_figures`, each has its citation behind it, and the statement isn't repeated; in earlier
-    runs it is, and they stand at the end.
+def calculations_section(calculations: Sequence[Calculated], words: Labels, marks: Marks) -> str:
+    """Return the report's section with a line for each calculation, whose figures have their
+    citations behind them; "" without any.
     """
     if not calculations:
         return ""
-    lines = []
-    for each in calculations:
-        if cites_figures:
-            formula = escape_markdown(each.calculation.formula)
-            lines.append(f"- {each.citing(marks, formula)}")
-            continue
-        cited = marks([operand.evidence for operand in each.calculation.operands])
-        lines.append(f"- {escape_markdown(each.line)} {cited}")
+    lines = [
+        f"- {each.citing(marks, escape_markdown(each.calculation.formula))}"
+        for each in calculations
+    ]
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

@@ -114,9 +114,7 @@ def render_report(
         ""
         if course
         else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
-        calculations_section(
-            marks.calculations, marks.words, marks.of, ledger.began >= Form.CARRIED
-        ),
+        calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
@@ -137,23 +135,17 @@ def _render_sections(
     ledger: Ledger, draft: Draft, shown: Draft, marks: Markers, course: str | None
 ) -> Iterator[str]:
     """Yield the sections that are `shown`, or the draft's as a table; the timeline opens that on
-    the `course` of events, and followed it in earlier runs.
+    the `course` of events.
     """
     layout = marks.layout
     if layout.as_table:
         yield render_as_table(ledger, draft.sections, marks, layout)
         return
-    is_first = ledger.began >= Form.GATHERED
-
-    def table() -> str:
-        return render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
-
     for each in shown.sections:
-        is_course = each.aspect_id == course
-        opening = table() if is_course and is_first else ""
+        opening = ""
+        if each.aspect_id == course:
+            opening = render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
-        if is_course and not is_first:
-            yield table()
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:

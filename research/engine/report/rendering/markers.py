@@ -10,11 +10,10 @@ from functools import cached_property
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.relations import Cell
-from research.engine.journal.forms import Form
 from research.engine.records import Citation, Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import year_of_cell
-from research.engine.report.parts.headings import briefly, headings_of
+from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.calculations import Calculated, lines_with
 from research.engine.report.rendering.markdown_escape import PLACE_END, PLACE_START, escape_markdown
 from research.engine.report.report_format import Layout
@@ -61,13 +60,6 @@ class Markers:
         """Return the escaped headings of the sub-questions."""
         known = headings_of(self.ledger)
         return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
-
-    @cached_property
-    def names(self) -> Mapping[str, str]:
-        """Return the headings as a text names the sub-questions."""
-        if self.ledger.began >= Form.UNCUT:
-            return self.headings
-        return {aspect_id: briefly(text) for aspect_id, text in self.headings.items()}
 
     @cached_property
     def wall(self) -> AddressWall:
@@ -117,9 +109,8 @@ class Markers:
         found = []
         for url, number in self.numbers.items():
             ids = tuple(record_id for record_id, page in self.quoted if page == url)
-            cite = self.numbers_of if self.ledger.began >= Form.CARRIED else None
             lines = unique_texts(
-                line for i in ids for line in lines_with(i, self.calculations, cite)
+                line for i in ids for line in lines_with(i, self.calculations, self.numbers_of)
             )
             places = tuple(self.places.get(number, ()))
             found.append(Citation(number, ids, url, tuple(lines), places))

@@ -78,9 +78,9 @@ def status_line(draft: Draft, marks: Markers) -> str:
     shows where sources disagree.
     """
     ledger = marks.ledger
-    disputed = [marks.names[part] for part in _disputed_parts(draft, marks)]
+    disputed = [marks.headings[part] for part in _disputed_parts(draft, marks)]
     told = {section.aspect_id for section in draft.sections}
-    missing = [marks.names[each.id] for each in ledger.open_aspects() if each.id not in told]
+    missing = [marks.headings[each.id] for each in ledger.open_aspects() if each.id not in told]
     total = len(ledger.aspects)
     answered = count_answered(ledger)
     return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
@@ -112,7 +112,7 @@ def _item_label(said: Statement, marks: Markers) -> str:
     part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
     if not part or not marks.layout.labels_items:
         return ""
-    return f"**{label(marks.names[part])}** {'⚠ ' if part in marks.flagged else ''}"
+    return f"**{label(marks.headings[part])}** {'⚠ ' if part in marks.flagged else ''}"
 
 
 def _render_items(

@@ -77,8 +77,7 @@ def _shorten_lead(lead_in: str, before: str) -> str:
 
 def _side_by_side(group: Sequence[Statement], marks: Markers, named: bool) -> str:
     """Return statements that contradict each other, and the quotes that contradict them."""
-    if marks.ledger.began >= Form.CARRIED:
-        marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
+    marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
     told = group_statements(group, marks, named=named, boxed=True)
     rivals = (marks.untold.get(said, ()) for said in group)
     records = [marks.ledger.book.records[i] for each in rivals for i in each]
@@ -90,7 +89,7 @@ def inline_texts(
 ) -> list[str]:
     """Return the statements of a short answer, those that contradict each other as one text."""
     texts: list[str] = []
-    groups = rival_groups(statements, marks.ledger)
+    groups = rival_groups([*statements], marks.ledger)
     for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
         if not is_disputed:
             said = [each for group in part for each in group]
@@ -139,11 +138,10 @@ def render_disputed(
     def kind(group: Sequence[Statement]) -> str:
         return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
 
-    groups: list[Sequence[Statement]] = [*rival_groups(statements, marks.ledger)]
-    if marks.ledger.began >= Form.CARRIED:
-        groups = [part for group in groups for part in _with_lead_apart(group, marks.ledger)]
-        boxes = (group for group in groups if kind(group) == "box")
-        marks.boxed = {i for group in boxes for said in group for i in said.evidence}
+    found = rival_groups(statements, marks.ledger)
+    groups = [part for group in found for part in _with_lead_apart(group, marks.ledger)]
+    boxes = (group for group in groups if kind(group) == "box")
+    marks.boxed = {i for group in boxes for said in group for i in said.evidence}
     for name, part in groupby(groups, key=kind):
         if name == "box":
             for group in part:
