@@ -10,7 +10,7 @@ from itertools import islice
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
-from research.engine.journal.forms import NEWEST, Form
+from research.engine.journal.forms import Form
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
@@ -75,7 +75,8 @@ class Layout:
     a figure that another of the same sentence has replaced, and has no section that only refers
     back; with `labels_items` each item of the short answer names its sub-question. One that
     `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts.
+    one that `has_room` marks many disputes beside their parts. Sources dated after `today`, an ISO
+    day or "", are called so.
     """
 
     as_table: bool = False
@@ -92,7 +93,6 @@ class Layout:
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True
-    form: Form = NEWEST
     today: str = ""
 
 

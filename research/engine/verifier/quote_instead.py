@@ -11,10 +11,10 @@ from research.engine.report.draft import Draft, Statement
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
-    """Put the shortest of the quotes that a statement cites in its place, each once in a
-    section; a statement that cites nothing known goes, and one on the question as a whole. One of
-    the short answer that joins several findings goes as well where there are sections: their main
-    findings take its place.
+    """Put the shortest of the quotes that a statement cites in its place, or the first where its
+    author chose its section, each once in a section; a statement that cites nothing known goes, and
+    one on the question as a whole. One of the short answer that joins several findings goes as well
+    where there are sections: their main findings take its place.
     """
 
     def parts(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -47,6 +47,7 @@ def _instead(
     records = [known[record_id] for record_id in given.evidence if record_id in known]
     if not records:
         return []
-    shortest = min(records, key=lambda each: (each.is_dictated, len(each.claim)))
-    quoted = quotation(shortest)
+    # the author of a section cites first what matters most
+    best = min(records, key=lambda each: (each.is_dictated, 0 if given.about else len(each.claim)))
+    quoted = quotation(best)
     return [replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)]
