@@ -63,6 +63,9 @@ def test_the_status_says_what_is_disputed_and_what_is_missing() -> None:
         "3 of the 4 parts of the question are answered; sources disagree on points of “Cost”; "
         "nothing was found on “Fish”, “Birds”."
     )
+    assert status_of(words, 3, 4, [], [], partly=["Fish"]) == (
+        "3 of the 4 parts of the question are answered; “Fish” only in part."
+    )
     assert "“4” and 2 more." in status_of(words, 6, 6, [*"123456"], [])
     told = status_of(words, 6, 6, [*"123456"], [], marks_many=True)
     assert told.endswith("sources disagree on points of 6 of them (⚠).")

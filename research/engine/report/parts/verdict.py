@@ -62,9 +62,11 @@ def status_of(
     disputed: Sequence[str],
     missing: Sequence[str],
     marks_many: bool = False,
+    partly: Sequence[str] = (),
 ) -> str:
-    """Return in a sentence how many parts of a question are answered, on which of them sources
-    disagree, and on which nothing was found; "" if all are answered and nothing is disputed.
+    """Return in a sentence how many parts of a question are answered, which only `partly`, on which
+    of them sources disagree, and on which nothing was found; "" if all are answered and nothing is
+    disputed.
 
     More disputes than it names are counted; all of them if it `marks_many` beside their parts.
     """
@@ -78,6 +80,8 @@ def status_of(
         else:
             names = _listed(disputed, words, MOST_NAMED)
             clauses.append(words["disagree_on"].format(names=names))
+    if partly:
+        clauses.append(words["partly_on"].format(names=_listed(partly, words, len(partly))))
     if missing:
         clauses.append(words["nothing_on"].format(names=_listed(missing, words, len(missing))))
     return words["clauses"].format(clauses="; ".join(clauses))

@@ -80,10 +80,15 @@ def status_line(draft: Draft, marks: Markers) -> str:
     ledger = marks.ledger
     disputed = [marks.headings[part] for part in _disputed_parts(draft, marks)]
     told = {section.aspect_id for section in draft.sections}
-    missing = [marks.headings[each.id] for each in ledger.open_aspects() if each.id not in told]
+    is_open = [each.id for each in ledger.open_aspects()]
+    missing, partly = (
+        [marks.headings[part] for part in is_open if (part in told) == has_section]
+        for has_section in (False, True)
+    )
     total = len(ledger.aspects)
     answered = count_answered(ledger)
-    return status_of(marks.words, answered, total, disputed, missing, marks.layout.has_room)
+    many = marks.layout.has_room
+    return status_of(marks.words, answered, total, disputed, missing, many, partly)
 
 
 def flagged_parts(draft: Draft, marks: Markers) -> frozenset[str]:
