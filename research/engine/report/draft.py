@@ -261,6 +261,8 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     best = min(checks, key=_rank)
     if ledger.began >= Form.ORGANISED and best.outcome == "refused":
         best = checks[0]  # one quote of several lacks what the others give
+        if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
+            best = ClaimCheck("undecided", best.reasons)
     if best.outcome == "carried" or statement.computed is None:
         return best
     try:
@@ -268,6 +270,24 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     except NotComputedError as error:
         return ClaimCheck("refused", (str(error),))
     return ClaimCheck("carried")
+
+
+def _holds_without_one(
+    statement: Statement, sources: Sequence[QuoteSource], context: str, ledger: Ledger
+) -> bool:
+    """Return whether the other quotes don't refuse a statement that one of several is set against,
+    such as by a condition or a speaker that the others don't name.
+    """
+    for left_out in sources if len(sources) > 1 else ():
+        rest = [source for source in sources if source is not left_out]
+        quote, dated = _joined(rest, ledger)
+        if claim_check.is_supported(statement.text, quote, context):
+            check = claim_check.check_claim(
+                statement.text, quote, context, by=ledger.refuses_by, dated=dated
+            )
+            if check.outcome != "refused":
+                return True
+    return False
 
 
 def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:

@@ -237,6 +237,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         lists_changes=_lists_changes(run),
         names_kinds=has_model and not is_quick,
         has_room=has_model and depth == "thorough",
+        is_led=is_led(run),
         today=run.question.today if run.form >= Form.ORGANISED else "",
     )
     if layout.is_terse and not layout.is_dense:

@@ -75,7 +75,8 @@ class Layout:
     a figure that another of the same sentence has replaced, and has no section that only refers
     back; with `labels_items` each item of the short answer names its sub-question. One that
     `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts. Sources dated after `today`, an ISO
+    one that `has_room` marks many disputes beside their parts. In one that `is_led` each section
+    begins with its answer. Sources dated after `today`, an ISO
     day or "", are called so.
     """
 
@@ -93,6 +94,7 @@ class Layout:
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True
+    is_led: bool = False
     today: str = ""
 
 

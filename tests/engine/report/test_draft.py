@@ -189,3 +189,21 @@ def test_one_quote_of_several_does_not_refuse_what_the_others_give() -> None:
     assert reasons(made, both) == []
     made.began = Form.NAMED
     assert "number differs" in reasons(made, both)[0]
+
+
+def test_a_condition_that_one_quote_of_several_has_is_left_to_the_verifier() -> None:
+    made, _ = ledger("What do lay juries cost?")
+    for number, text in enumerate(
+        (
+            "The registry had to find 29.1 million talers, the spending on lay juries in 2025.",
+            "If one follows the court, the spending on lay juries was 29.1 million talers in 2025.",
+            "At 21,700 talers, the cost of a jury trial was the entry of 2025 most asked about.",
+        )
+    ):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = "Lay juries cost 29.1 million talers in 2025, or 21,700 talers a trial."
+    every = Statement(said, ("E1", "E2", "E3"))
+    assert reasons(made, every) == []
+    made.began = Form.NAMED
+    assert "condition lost" in reasons(made, every)[0]

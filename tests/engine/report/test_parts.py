@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import Finding
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
@@ -317,3 +318,28 @@ def test_a_side_that_goes_on_stands_in_the_box_whole() -> None:
     rain = Statement("It rained.", ("E3",))
     assert [*rival_groups((spring, rain, autumn), known)] == [[spring], [rain], [autumn]]
     assert [*rival_groups((spring, more), known)] == [[spring], [more]]
+
+
+def test_a_further_voice_of_a_side_that_is_told_has_no_section_of_its_own() -> None:
+    """A contradicts B and C, which are on one side; the report tells A and B."""
+    one = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2", "E3"))
+    other = replace(record_of("E2", "It fell in autumn.", "b.example"), contradicts=("E1",))
+    again = replace(
+        record_of("E3", "It was autumn when it fell.", "c.example"), contradicts=("E1",)
+    )
+    said = (Statement("It fell in spring.", ("E1",)), Statement("It fell in autumn.", ("E2",)))
+    draft = Draft((), (Section("A1", said),))
+    told = render_report(
+        ledger_of(one, other, again), draft, "", 0, 0, Layout(is_led=True)
+    ).markdown
+    assert "> **⚠ Sources disagree:**" in told and "## Sources disagree" not in told
+
+
+def test_a_section_that_words_what_was_before_needs_no_bracket() -> None:
+    claim = "Nine jurors sit, where there were 12 jurors."
+    known = ledger_of(record_of("E1", claim, "a.example"))
+    known.relations = Relations(True, recalled={"E1": frozenset({"12"})})
+    draft = Draft((), (Section("A1", (Statement(claim, ("E1",)),)),))
+    for is_led in (False, True):
+        told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
+        assert ("(earlier: 12 jurors)" in told) is not is_led

@@ -70,6 +70,10 @@ def render_disagreements(
     for record in records.values():
         for other_id in record.contradicts:
             told = {record.id, other_id} & cited
+            if marks.layout.is_led and any(
+                not cited.isdisjoint(records[i].contradicts) for i in told
+            ):
+                continue  # both sides are told, by other records
             is_told = (ledger.relations.is_known or not draft.by_code) and len(told) == 2
             is_told = is_told or not boxed.isdisjoint({record.id, other_id})
             if is_brief and not told:

@@ -197,8 +197,8 @@ def with_site(ledger: Ledger, said: Statement) -> Statement:
 
 def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
     """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
-    whether it may have been overtaken, whether it rests on forums alone and, with `named`, who says
-    it.
+    unless its author was asked to word that, whether it may have been overtaken, whether it rests
+    on forums alone and, with `named`, who says it.
     """
     stale = marks.layout.stale
     is_inline = said.quoted and not said.lead_in
@@ -206,7 +206,7 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
         return ""
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
     earlier = earlier if marks.layout.is_direct else []
-    is_plain = tells_earlier_itself(said.body)
+    is_plain = marks.layout.is_led or tells_earlier_itself(said.body)
     values = [] if is_plain else [with_unit(value, said.body) for value in earlier]
     holder = marks.holders.get(said, "")
     told = (
