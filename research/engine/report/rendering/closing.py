@@ -59,8 +59,9 @@ def _is_from_one(marks: Markers, pages: set[str]) -> bool:
 def render_disagreements(
     ledger: Ledger, draft: Draft, marks: Markers, is_brief: bool, is_terse: bool = False
 ) -> str:
-    """Return pairs of quotes that contradict each other; in a brief report those of which it tells
-    one side, in a terse one only the side that it doesn't tell.
+    """Return pairs of quotes that contradict each other; in a brief report, and in a dense one that
+    is led by its answers, those of which it tells one side, in a terse one only the side that it
+    doesn't tell.
 
     Where the findings were compared, both sides already follow each other in the text.
     """
@@ -76,7 +77,7 @@ def render_disagreements(
                 continue  # both sides are told, by other records
             is_told = (ledger.relations.is_known or not draft.by_code) and len(told) == 2
             is_told = is_told or not boxed.isdisjoint({record.id, other_id})
-            if is_brief and not told:
+            if not told and (is_brief or (marks.layout.is_led and marks.layout.is_dense)):
                 continue
             if int(other_id[1:]) > int(record.id[1:]) and not is_told:
                 both = (record, records[other_id])
