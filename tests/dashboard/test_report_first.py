@@ -324,10 +324,14 @@ def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run
     assert not page.select(".cite.single")
     for number in (1, 2):
         panel = shown(client, f"/runs/{run.public_id}/citations/{number}/")
-        assert text(panel, ".rests-on") == "The statement rests on 2 sites."
+        told = "What this number stands for rests on 1 site, the whole statement on 2 sites."
+        assert text(panel, ".rests-on") == told
+    second.quotes.update(independence_key=EvidenceSource.objects.first().independence_key)
+    panel = shown(client, f"/runs/{run.public_id}/citations/1/")
+    assert text(panel, ".rests-on") == "The statement rests on 1 site."
 
 
-def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:
+def test_a_finished_run_says_in_a_few_lines_how_it_was_researched(client: Client, run: Run) -> None:
     Run.objects.update(
         round=2, quality_score=7.8, usage={"searches": 8}, termination_text="Stopped: enough."
     )
@@ -336,6 +340,7 @@ def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client
     assert [line.get_text() for line in lines] == [
         "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
         "A model rated the findings 7.8 of 10; research can stop at 7.0.",
+        "2 of 2 statements carry a citation.",
         "Enough.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")
