@@ -1,14 +1,20 @@
-"""The score of a run: history, marks, gates and budget meters."""
+"""How good a run is: the line in its head, its score by round, marks, gates and budget meters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dashboard import words
+from dashboard.contexts.aspects import exclude_dropped, may_answer
+from dashboard.markdown.report import DISPUTE
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
@@ -17,6 +23,61 @@ from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 WIDTH, HEIGHT = 320, 92
 TOP, BOTTOM = 8, 72
 BEST = 10.0
+
+
+def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the line in the head of a finished run; `written` is its `report_context`."""
+    run = rows.run
+    day = words.format_day(timezone.localtime(run.finished_at or run.created_at))
+    return {"day": day, "parts": list(_result_line(rows, written))}
+
+
+def _result_line(rows: RunRows, written: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how far the question of a finished run is answered, how good the evidence of its
+    report is, and what it cites.
+    """
+    aspects = exclude_dropped(rows.progress.aspects)
+    if len(aspects) > 1:
+        marks = [each.mark for each in aspects]
+        yield words.count_answers(marks, judged_by_model=rows.judged_by_model)
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    is_found = may_answer(aspects)
+    if cited and is_found and rows.judged_by_model:
+        yield from _describe_trust(rows, written, cited)
+    if cited:
+        told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
+        yield _link(reverse("sources", args=[rows.run.public_id]), _("cites %(pages)s"), pages=told)
+
+
+def _describe_trust(
+    rows: RunRows, written: Mapping[str, Any], cited: Sequence[str]
+) -> Iterator[str]:
+    """Yield what the model and the check found, each with a link to what it counts."""
+    quality, checks = rows.progress.quality, rows.report.checks if rows.report else {}
+    report = reverse("run", args=[rows.run.public_id])
+    research = reverse("run_research", args=[rows.run.public_id])
+    if quality.score is not None:
+        score, target = map(words.format_score, (quality.score, quality.threshold))
+        told = _("findings rated %(score)s of 10 (target %(target)s)")
+        yield _link(research, told, score=score, target=target)
+    if disputes := written.get("disputes"):
+        told = ngettext(
+            "sources disagree on %(n)s point", "sources disagree on %(n)s points", disputes
+        )
+        yield _link(f"{report}#{DISPUTE}", told, n=words.format_number(disputes))
+    alone = written.get("alone")
+    if alone and words.count_sites(cited) > 1:
+        told = ngettext(
+            "%(n)s point rests on one site only", "%(n)s points rest on one site only", alone
+        )
+        yield told % {"n": words.format_number(alone)}
+    if cut := checks.get("cut"):
+        told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
+        yield _link(research, told, n=words.format_number(cut))
+
+
+def _link(address: str, told: str, **values: str) -> str:
+    return format_html('<a href="{}">{}</a>', address, told % values)
 
 
 def score_chart(payload: Progress) -> dict[str, Any]:

@@ -34,6 +34,8 @@ from dashboard.titles import without_lead
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
+DISPUTE = "dispute"
+"""Anchor of the first box that tells on what sources disagree."""
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 
@@ -52,11 +54,15 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections."""
+    """The answer at the top of a report, and its sections; on how many points they say that
+    sources disagree, and how many of their statements rest on one site only.
+    """
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
+    disputes: int = 0
+    alone: int = 0
 
 
 def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
@@ -104,10 +110,10 @@ def render_in_parts(
     link_titles(body, link, site_names or {})
     shorten_addresses(body)
     _mark_opening(answer)
-    _prepare_tokens([*answer, *body], link, language)
+    disputes, alone = _prepare_tokens([*answer, *body], link, language)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings)
+    return RenderedParts(render_answer(answer, language), html, headings, disputes, alone)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -132,13 +138,14 @@ def _mark_opening(answer: list[Token]) -> None:
         every.insert(every.index(children[2]), period)
 
 
-def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
+def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> tuple[int, int]:
+    """Return the number of disputes, and that of statements that rest on one site only."""
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
-    _mark_disputes(tokens)
+    disputes = _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language)["not_found_cell"])
-    link_markers(tokens, link)
+    return disputes, link_markers(tokens, link)
 
 
 def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
@@ -198,13 +205,20 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
                 opening.attrSet("class", "lead-in")
 
 
-def _mark_disputes(tokens: Sequence[Token]) -> None:
-    """Set a class on quotations that tell on what sources disagree, each side on a line."""
+def _mark_disputes(tokens: Sequence[Token]) -> int:
+    """Set a class on quotations that tell on what sources disagree, each side on a line, and an
+    anchor on the first. Return their number.
+    """
+    found = 0
     for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
         if opening.type == "blockquote_open" and is_disputed([inline]):
             opening.attrSet("class", "dispute")
+            if not found:
+                opening.attrSet("id", DISPUTE)
+            found += 1
             for child in inline.children or ():
                 child.meta["is_disputed"] = True
+    return found
 
 
 def _mark_standings(tokens: list[Token]) -> None:

@@ -408,3 +408,56 @@ def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(
     assert text(page, f"{first}.support a") == "Citation 1"
     assert text(page, f"{first}.other-side") == "Disagrees with “Oaks grow old (2).”"
     assert not page.select(".evidence-item:last-child :is(.support a, .other-side)")
+
+
+def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
+    client: Client, run: Run
+) -> None:
+    second = add_evidence(run, 2)
+    second.quotes.update(url="https://b.test/", independence_key="b.test")
+    run.aspects.filter(label="A2").delete()
+    run.aspects.update(state="answered", evidence_labels=["E1", "E2"])
+    Run.objects.update(quality_score=8.8)
+    first = run.reports.get().citations[0]
+    run.reports.update(
+        markdown="**Short answer.** It is old. [1][2]\n\n## Growth\n\nIt is slow. [1] It is tall. "
+        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n",
+        citations=[first, {"marker": 2, "url": "https://b.test/", "evidence_ids": [second.label]}],
+        checks={"statements": 5, "cited": 5, "cut": 3},
+    )
+    address = f"/runs/{run.public_id}/"
+    for tab in ("", "research/"):
+        line = shown(client, address + tab).select_one(".verdict-line")
+        assert line is not None
+        assert [part.get_text() for part in line.select("span")][1:] == [
+            "findings rated 8.8 of 10 (target 7.0)",
+            "sources disagree on 1 point",
+            "3 points rest on one site only",
+            "3 statements cut",
+            "cites 2 pages from 2 sites",
+        ]
+        assert [link["href"] for link in line.select("a")] == [
+            f"{address}research/",
+            f"{address}#dispute",
+            f"{address}research/",
+            f"{address}sources/",
+        ]
+    soup = shown(client, address)
+    assert soup.select_one(".report blockquote.dispute#dispute") is not None
+    assert len(soup.select(".cite.single")) == 3
+    assert "3 more were cut" in text(soup, ".report-foot")
+    assert "3 more were cut" in text(shown(client, f"{address}research/"), ".account")
+
+
+def test_without_a_model_the_head_rates_nothing(client: Client, run: Run) -> None:
+    run.aspects.update(state="answered", evidence_labels=["E1"])
+    Run.objects.update(quality_score=8.8, analyst="extractive")
+    line = text(shown(client, f"/runs/{run.public_id}/"), ".verdict-line")
+    assert "rated" not in line and "cites 1 page from 1 site" in line
+
+
+def test_queries_are_counted_where_searches_asked_one_again(client: Client, run: Run) -> None:
+    Run.objects.update(round=1, usage={"searches": 8})
+    run.units.create(round=1, number=7, topic="Oaks", queries=["oak age", "old oaks"])
+    told = text(shown(client, f"/runs/{run.public_id}/research/"), ".account dd")
+    assert told.startswith("8 searches with 2 different queries in 1 round, ")
