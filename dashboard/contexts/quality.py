@@ -20,9 +20,12 @@ from dashboard.stored_texts import worded
 from research.models import GateResult, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
-WIDTH, HEIGHT = 320, 92
-TOP, BOTTOM = 8, 72
+WIDTH, HEIGHT = 320, 136
+LEFT, TOP, BOTTOM = 74, 20, 108
+"""Where the field of the chart begins and ends; its axis stands at the left of it."""
 BEST = 10.0
+LEAST_GAP = 0.8
+"""Points of the score from which on the name of the target doesn't lie on a number of the axis."""
 
 
 def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +84,9 @@ def _link(address: str, told: str, **values: str) -> str:
 
 
 def score_chart(payload: Progress) -> dict[str, Any]:
-    """Return the score by round and the threshold as points of an SVG of `WIDTH` × `HEIGHT`."""
+    """Return the score by round, its axis and the threshold as points of an SVG of `WIDTH` ×
+    `HEIGHT`.
+    """
     scored = [entry for entry in payload.quality.history if entry.score is not None]
     columns = max(len(scored), payload.run.rounds_at_most, 2)
     points = [
@@ -94,9 +99,13 @@ def score_chart(payload: Progress) -> dict[str, Any]:
         for place, entry in enumerate(scored)
     ]
     threshold = payload.quality.threshold
+    axis = [end for end in (0.0, BEST) if abs(end - threshold) >= LEAST_GAP]
     return {
         "width": WIDTH,
         "height": HEIGHT,
+        "left": LEFT,
+        "name_x": LEFT - 6,
+        "axis": [{"y": _up(score), "text": words.format_number(score, 0)} for score in axis],
         "points": points,
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
         "threshold": threshold,
@@ -110,7 +119,7 @@ def score_chart(payload: Progress) -> dict[str, Any]:
 
 
 def _across(place: int, columns: int) -> float:
-    return round((place + 0.5) * WIDTH / columns, 1)
+    return round(LEFT + (place + 0.5) * (WIDTH - LEFT) / columns, 1)
 
 
 def _up(score: float) -> float:
