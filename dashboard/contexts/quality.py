@@ -29,27 +29,25 @@ LEAST_GAP = 0.8
 
 
 def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the line in the head of a finished run; `written` is its `report_context`."""
-    run = rows.run
-    day = words.format_day(timezone.localtime(run.finished_at or run.created_at))
-    return {"day": day, "parts": list(_result_line(rows, written))}
+    """Return the line in the head of a finished run: how far its question is answered, how good the
+    evidence of its report is, and what it cites. Narrow screens leave out what is `on_wide` only.
 
-
-def _result_line(rows: RunRows, written: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how far the question of a finished run is answered, how good the evidence of its
-    report is, and what it cites.
+    `written` is its `report_context`.
     """
-    aspects = exclude_dropped(rows.progress.aspects)
-    if len(aspects) > 1:
-        marks = [each.mark for each in aspects]
-        yield words.count_answers(marks, judged_by_model=rows.judged_by_model)
+    run, aspects = rows.run, exclude_dropped(rows.progress.aspects)
+    marks = [each.mark for each in aspects]
+    is_split = len(marks) > 1
+    answered = words.count_answers(marks, judged_by_model=rows.judged_by_model) if is_split else ""
+    day = words.format_day(timezone.localtime(run.finished_at or run.created_at))
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     is_found = may_answer(aspects)
-    if cited and is_found and rows.judged_by_model:
-        yield from _describe_trust(rows, written, cited)
-    if cited:
-        told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
-        yield _link(reverse("sources", args=[rows.run.public_id]), _("cites %(pages)s"), pages=told)
+    pages = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
+    address = reverse("sources", args=[run.public_id])
+    cites = [_link(address, _("cites %(pages)s"), pages=pages)] if cited else []
+    is_rated = bool(cited) and is_found and rows.judged_by_model
+    trust = list(_describe_trust(rows, written, cited)) if is_rated else []
+    on_wide, parts = ([day, *cites], trust) if trust else ([day], cites)
+    return {"on_wide": on_wide, "parts": [*filter(None, [answered]), *parts]}
 
 
 def _describe_trust(
@@ -61,8 +59,9 @@ def _describe_trust(
     research = reverse("run_research", args=[rows.run.public_id])
     if quality.score is not None:
         score, target = map(words.format_score, (quality.score, quality.threshold))
-        told = _("findings rated %(score)s of 10 (target %(target)s)")
-        yield _link(research, told, score=score, target=target)
+        rated = _link(research, _("findings rated %(score)s of 10"), score=score)
+        aim = _("(target %(score)s)") % {"score": target}
+        yield format_html('{}<span class="on-wide"> {}</span>', rated, aim)
     if disputes := written.get("disputes"):
         told = ngettext(
             "sources disagree on %(n)s point", "sources disagree on %(n)s points", disputes
@@ -71,7 +70,7 @@ def _describe_trust(
     alone = written.get("alone")
     if alone and words.count_sites(cited) > 1:
         told = ngettext(
-            "%(n)s point rests on one site only", "%(n)s points rest on one site only", alone
+            "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
         yield told % {"n": words.format_number(alone)}
     if cut := checks.get("cut"):

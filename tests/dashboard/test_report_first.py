@@ -429,18 +429,18 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
     for tab in ("", "research/"):
         line = shown(client, address + tab).select_one(".verdict-line")
         assert line is not None
-        assert [part.get_text() for part in line.select("span")][1:] == [
+        assert [part.get_text() for part in line.select("p > span")][1:] == [
+            "cites 2 pages from 2 sites",
             "findings rated 8.8 of 10 (target 7.0)",
             "sources disagree on 1 point",
-            "3 points rest on one site only",
+            "3 points rest on one site each",
             "3 statements cut",
-            "cites 2 pages from 2 sites",
         ]
         assert [link["href"] for link in line.select("a")] == [
+            f"{address}sources/",
             f"{address}research/",
             f"{address}#dispute",
             f"{address}research/",
-            f"{address}sources/",
         ]
     soup = shown(client, address)
     assert soup.select_one(".report blockquote.dispute#dispute") is not None
