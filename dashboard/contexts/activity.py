@@ -10,7 +10,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped, lead_of, raised_by
+from dashboard.contexts.aspects import exclude_dropped, lead_of, may_answer, raised_by
+from dashboard.contexts.report import describe_checks, describe_verifier
+from dashboard.contexts.rounds import searches_tried
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -263,6 +265,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
         (gettext("Asked"), _describe_asking(rows), False),
         (gettext("Work done"), _describe_reading(rows), False),
         (gettext("Judged"), _describe_judging(rows), False),
+        (gettext("Checked"), _describe_checking(rows), False),
         (gettext("Ended"), _describe_end(rows) if is_done else "", True),
         (gettext("Left open"), _describe_open(rows), False),
     )
@@ -290,7 +293,7 @@ def _describe_reading(rows: RunRows) -> str:
     if not now.run.round:
         return ""
     told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
-        "searches": words.count_noun(now.usage["searches"], "search"),
+        "searches": _describe_searching(rows),
         "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
         "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
     }
@@ -299,6 +302,21 @@ def _describe_reading(rows: RunRows) -> str:
         return told
     return f"{told} " + gettext("The report cites %(pages)s.") % {
         "pages": words.describe_pages(cited)
+    }
+
+
+def _describe_searching(rows: RunRows) -> str:
+    """Return how many searches were made, and how many queries they asked if those are fewer: some
+    are made again, or of several providers.
+    """
+    searches, queries = rows.progress.usage["searches"], len(searches_tried(rows.units))
+    told = words.count_noun(searches, "search")
+    if not 0 < queries < searches:
+        return told
+    return gettext("%(searches)s with %(queries)s") % {
+        "searches": told,
+        "queries": ngettext("%(n)s query", "%(n)s different queries", queries)
+        % {"n": words.format_number(queries)},
     }
 
 
@@ -323,6 +341,14 @@ def _describe_judging(rows: RunRows) -> str:
         "score": words.format_score(quality.score),
         "goal": words.format_score(quality.threshold),
     }
+
+
+def _describe_checking(rows: RunRows) -> str:
+    """Return how the statements of a report were checked; '' if nothing answers the question."""
+    if rows.report is None or not may_answer(exclude_dropped(rows.progress.aspects)):
+        return ""
+    checks = rows.report.checks
+    return " ".join(filter(None, (describe_checks(checks), describe_verifier(checks))))
 
 
 def _describe_open(rows: RunRows) -> str:

@@ -135,6 +135,11 @@ def describe_reading(read: datetime) -> str:
 
 
 def support_line(quotes: Iterable[EvidenceSource]) -> str:
+    """Return a phrase that counts the independent sources of a claim: "quoted from 2 sites"."""
+    return gettext("quoted from %(sources)s") % {"sources": count_sources(quotes)}
+
+
+def count_sources(quotes: Iterable[EvidenceSource]) -> str:
     """Return a phrase that counts independent sources, sites and documents separately."""
     keys = {row.independence_key: row.url.startswith("file:") for row in quotes}
     documents = sum(keys.values())

@@ -86,9 +86,9 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"], "note": _note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
-        "line": {
-            "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))
-        },
+        "line": quality.line_context(rows, written)
+        if ended
+        else {"parts": list(parts.verdict_line(rows.progress))},
         "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {"live": run["live"], "steps": steps, **parts.action_context(rows)},

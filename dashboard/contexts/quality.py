@@ -1,26 +1,91 @@
-"""The score of a run: history, marks, gates and budget meters."""
+"""How good a run is: the line in its head, its score by round, marks, gates and budget meters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dashboard import words
+from dashboard.contexts.aspects import exclude_dropped, may_answer
+from dashboard.markdown.report import DISPUTE
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
-WIDTH, HEIGHT = 320, 92
-TOP, BOTTOM = 8, 72
+WIDTH, HEIGHT = 320, 136
+LEFT, TOP, BOTTOM = 74, 20, 108
+"""Where the field of the chart begins and ends; its axis stands at the left of it."""
 BEST = 10.0
+LEAST_GAP = 0.8
+"""Points of the score from which on the name of the target doesn't lie on a number of the axis."""
+
+
+def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the line in the head of a finished run: how far its question is answered, how good the
+    evidence of its report is, and what it cites. Narrow screens leave out what is `on_wide` only.
+
+    `written` is its `report_context`.
+    """
+    run, aspects = rows.run, exclude_dropped(rows.progress.aspects)
+    marks = [each.mark for each in aspects]
+    is_split = len(marks) > 1
+    answered = words.count_answers(marks, judged_by_model=rows.judged_by_model) if is_split else ""
+    day = words.format_day(timezone.localtime(run.finished_at or run.created_at))
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    is_found = may_answer(aspects)
+    pages = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
+    address = reverse("sources", args=[run.public_id])
+    cites = [_link(address, _("cites %(pages)s"), pages=pages)] if cited else []
+    is_rated = bool(cited) and is_found and rows.judged_by_model
+    trust = list(_describe_trust(rows, written, cited)) if is_rated else []
+    on_wide, parts = ([day, *cites], trust) if trust else ([day], cites)
+    return {"on_wide": on_wide, "parts": [*filter(None, [answered]), *parts]}
+
+
+def _describe_trust(
+    rows: RunRows, written: Mapping[str, Any], cited: Sequence[str]
+) -> Iterator[str]:
+    """Yield what the model and the check found, each with a link to what it counts."""
+    quality, checks = rows.progress.quality, rows.report.checks if rows.report else {}
+    report = reverse("run", args=[rows.run.public_id])
+    research = reverse("run_research", args=[rows.run.public_id])
+    if quality.score is not None:
+        score, target = map(words.format_score, (quality.score, quality.threshold))
+        rated = _link(research, _("findings rated %(score)s of 10"), score=score)
+        aim = _("(target %(score)s)") % {"score": target}
+        yield format_html('{}<span class="on-wide"> {}</span>', rated, aim)
+    if disputes := written.get("disputes"):
+        told = ngettext(
+            "sources disagree on %(n)s point", "sources disagree on %(n)s points", disputes
+        )
+        yield _link(f"{report}#{DISPUTE}", told, n=words.format_number(disputes))
+    alone = written.get("alone")
+    if alone and words.count_sites(cited) > 1:
+        told = ngettext(
+            "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
+        )
+        yield told % {"n": words.format_number(alone)}
+    if cut := checks.get("cut"):
+        told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
+        yield _link(research, told, n=words.format_number(cut))
+
+
+def _link(address: str, told: str, **values: str) -> str:
+    return format_html('<a href="{}">{}</a>', address, told % values)
 
 
 def score_chart(payload: Progress) -> dict[str, Any]:
-    """Return the score by round and the threshold as points of an SVG of `WIDTH` × `HEIGHT`."""
+    """Return the score by round, its axis and the threshold as points of an SVG of `WIDTH` ×
+    `HEIGHT`.
+    """
     scored = [entry for entry in payload.quality.history if entry.score is not None]
     columns = max(len(scored), payload.run.rounds_at_most, 2)
     points = [
@@ -33,9 +98,13 @@ def score_chart(payload: Progress) -> dict[str, Any]:
         for place, entry in enumerate(scored)
     ]
     threshold = payload.quality.threshold
+    axis = [end for end in (0.0, BEST) if abs(end - threshold) >= LEAST_GAP]
     return {
         "width": WIDTH,
         "height": HEIGHT,
+        "left": LEFT,
+        "name_x": LEFT - 6,
+        "axis": [{"y": _up(score), "text": words.format_number(score, 0)} for score in axis],
         "points": points,
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
         "threshold": threshold,
@@ -49,7 +118,7 @@ def score_chart(payload: Progress) -> dict[str, Any]:
 
 
 def _across(place: int, columns: int) -> float:
-    return round((place + 0.5) * WIDTH / columns, 1)
+    return round(LEFT + (place + 0.5) * (WIDTH - LEFT) / columns, 1)
 
 
 def _up(score: float) -> float:

@@ -52,6 +52,8 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         "answer": parts.answer,
         "html": parts.body if folded else _entitled(parts),
         "folded": folded,
+        "disputes": parts.disputes,
+        "alone": parts.alone,
         "headings": []
         if folded
         else [
@@ -155,15 +157,20 @@ def _shortened(quote: str) -> str:
 def _describe_citing(cited: int, statements: int) -> str:
     """Return how many statements are cited; "all 2" would read badly."""
     if cited == statements > 2:
-        return gettext("Automatic check: all %(n)s statements carry a citation.") % {
+        return gettext("All %(n)s statements carry a citation.") % {
             "n": words.format_number(statements)
         }
     told = ngettext(
-        "Automatic check: %(cited)s of %(n)s statement carries a citation.",
-        "Automatic check: %(cited)s of %(n)s statements carry a citation.",
+        "%(cited)s of %(n)s statement carries a citation.",
+        "%(cited)s of %(n)s statements carry a citation.",
         statements,
     )
-    return told % {"cited": words.format_number(cited), "n": words.format_number(statements)}
+    told %= {"cited": words.format_number(cited), "n": words.format_number(statements)}
+    if not (others := statements - cited):
+        return told
+    return f"{told} " + ngettext(
+        "%(n)s only connects others.", "%(n)s only connect others.", others
+    ) % {"n": words.format_number(others)}
 
 
 def describe_checks(checks: dict[str, Any]) -> str:
@@ -179,13 +186,13 @@ def describe_checks(checks: dict[str, Any]) -> str:
     if cut := checks.get("cut"):
         parts.append(
             ngettext(
-                "%(n)s removed because no quote supports it.",
-                "%(n)s removed because no quote supports them.",
+                "%(n)s more was cut because no quote supports it.",
+                "%(n)s more were cut because no quote supports them.",
                 cut,
             )
             % {"n": cut}
         )
-    return " ".join(filter(None, (*parts, describe_verifier(checks))))
+    return " ".join(parts)
 
 
 VERIFIER = {
@@ -198,15 +205,20 @@ VERIFIER = {
 
 
 def describe_verifier(checks: dict[str, Any]) -> str:
-    """Return what checked the statements and how the verifier did; '' if it was not needed."""
+    """Return what vouches for each of the statements that a report has, and how the verifier did;
+    '' if it was not needed.
+    """
     use = checks.get("verifier", "")
     if not use:
         return ""
+    by_code, by_model = checks.get("by_code", 0), checks.get("by_model", 0)
+    quoted = checks.get("cited", 0) - by_code - by_model
     told = gettext(
-        "Statements checked by code: %(by_code)s, by the model: %(by_model)s, by neither: "
-        "%(by_neither)s; quoted instead: %(quoted_instead)s."
+        "Statements found to say what their quotes say: %(by_code)s by code, %(by_model)s by the "
+        "model; quotations: %(quoted)s."
     )
-    return " ".join(filter(None, (told % checks, _planted(checks), str(VERIFIER.get(use, "")))))
+    told %= {"by_code": by_code, "by_model": by_model, "quoted": max(0, quoted)}
+    return " ".join(filter(None, (told, _planted(checks), str(VERIFIER.get(use, "")))))
 
 
 def _planted(checks: dict[str, Any]) -> str:

@@ -8,8 +8,6 @@ from typing import Any
 from zlib import crc32
 
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +16,6 @@ from dashboard.contexts.aspects import (
     count_answered,
     describe_uncertainty,
     exclude_dropped,
-    may_answer,
 )
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
@@ -219,21 +216,6 @@ def queue_sentence(place: Place) -> str:
     if not place.has_worker:
         return gettext("No worker is running at the moment. It starts as soon as one is.")
     return str(STANDING[Status.QUEUED])
-
-
-def result_line(rows: RunRows) -> Iterator[str]:
-    """Yield what the report of a finished run rests on, and when it was written."""
-    payload, run = rows.progress, rows.run
-    aspects = exclude_dropped(payload.aspects)
-    if len(aspects) > 1:
-        marks = [each.mark for each in aspects]
-        yield words.count_answers(marks, judged_by_model=rows.judged_by_model)
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    if cited:
-        is_found = may_answer(aspects)
-        told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
-        yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
-    yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
 
 def verdict_line(payload: Progress) -> Iterator[str]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.evidence import support_line
+from dashboard.contexts.evidence import count_sources
 from dashboard.queries.queries import cited_rows
 from dashboard.queries.run_rows import RunRows, labels_cited
 from dashboard.titles import title_of
@@ -163,7 +163,7 @@ def make_citation(
 
 def quote_passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Iterator[Passage]:
     for row in rows:
-        text, sources = texts.get(row.text_sha256), support_line(row.evidence.quotes.all())
+        text, sources = texts.get(row.text_sha256), count_sources(row.evidence.quotes.all())
         if text is None or text[row.start : row.end] != row.quote:
             yield Passage("", strip_unprintable(row.quote), "", sources)
         else:

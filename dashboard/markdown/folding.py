@@ -23,7 +23,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
-    "blockquote": {"class"},
+    "blockquote": {"class", "id"},
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},

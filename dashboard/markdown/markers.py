@@ -49,16 +49,20 @@ citation.
 """
 
 
-def link_markers(tokens: list[Token], link: FindLink) -> None:
-    """Link markers in running text, but not in code or within the text of a link."""
+def link_markers(tokens: list[Token], link: FindLink) -> int:
+    """Link markers in running text, but not in code or within the text of a link. Return how many
+    statements rest on one site only.
+    """
     seen: set[int] = set()
+    alone = 0
     for token in tokens:
         children: list[Token] = []
         within_link = 0
         for child in token.children or ():
             within_link += child.nesting if child.type.startswith("link_") else 0
             if child.type == "text" and not within_link:
-                pieces = _split(child, link, seen)
+                pieces, found = _split(child, link, seen)
+                alone += found
                 if _ends_rejected_quote(pieces):
                     _strike_from_opening(children)
                 children.extend(pieces)
@@ -68,6 +72,7 @@ def link_markers(tokens: list[Token], link: FindLink) -> None:
                 )
         if token.children is not None:
             token.children = children
+    return alone
 
 
 def _ends_rejected_quote(pieces: Sequence[Token]) -> bool:
@@ -91,7 +96,8 @@ def _strike_from_opening(children: list[Token]) -> None:
             return
 
 
-def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
+def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], int]:
+    """Return the pieces of a text, and how many of its statements rest on one site only."""
     pieces: list[Token] = []
     position = 0
     places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
@@ -114,7 +120,9 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
         if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
             pieces.append(html_token("<br>"))
     pieces += _soften(text.content[position:])
-    return [piece for piece in pieces if piece.content]
+    is_listed = text.meta.get("is_listed")
+    alone = 0 if is_listed else sum(len(sites) == 1 for sites in support.values())
+    return [piece for piece in pieces if piece.content], alone
 
 
 def _soften(text: str) -> list[Token]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import put_days_in_words
@@ -18,6 +20,7 @@ from dashboard.markdown.parsing import (
     parse_with_places,
     plain_text,
     span_token,
+    text_token,
     top_blocks,
 )
 from dashboard.markdown.repetitions import (
@@ -34,6 +37,10 @@ from dashboard.titles import without_lead
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
+QUOTATION = re.compile(r"\s*[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
+"""A quotation that is all a text says, with its markers."""
+DISPUTE = "dispute"
+"""Anchor of the first box that tells on what sources disagree."""
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 
@@ -52,11 +59,15 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections."""
+    """The answer at the top of a report, and its sections; on how many points they say that
+    sources disagree, and how many of their statements rest on one site only.
+    """
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
+    disputes: int = 0
+    alone: int = 0
 
 
 def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
@@ -81,10 +92,10 @@ def render_in_parts(
 
     The title, headings that repeat one of `titles`, the line of facts and sections that only repeat
     the answer are left out, and addresses are shortened. Lists of pages that nothing cites are
-    folded. With `folds` each section shows one passage, and opens the others, no section says what
-    the one before it said of its support, and none says beside an answer that no model judged it.
-    Texts lose the `lead` with which most sub-questions begin. `site_names` are those of its pages,
-    by address.
+    folded, and texts that only quote a page say so. With `folds` each section shows one passage,
+    and opens the others, no section says what the one before it said of its support, and none says
+    beside an answer that no model judged it. Texts lose the `lead` with which most sub-questions
+    begin. `site_names` are those of its pages, by address.
     """
     known = {bare_title(title) for title in titles}
     blocks = list(top_blocks(parse_with_places(markdown)))
@@ -104,10 +115,10 @@ def render_in_parts(
     link_titles(body, link, site_names or {})
     shorten_addresses(body)
     _mark_opening(answer)
-    _prepare_tokens([*answer, *body], link, language)
+    disputes, alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings)
+    return RenderedParts(render_answer(answer, language), html, headings, disputes, alone)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -132,13 +143,19 @@ def _mark_opening(answer: list[Token]) -> None:
         every.insert(every.index(children[2]), period)
 
 
-def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
+def _prepare_tokens(
+    tokens: list[Token], link: FindLink, language: str, *, tells_quoting: bool = False
+) -> tuple[int, int]:
+    """Return the number of disputes, and that of statements that rest on one site only."""
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
-    _mark_disputes(tokens)
+    if tells_quoting:
+        for token in tokens:
+            _mark_quoting(token)
+    disputes = _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language)["not_found_cell"])
-    link_markers(tokens, link)
+    return disputes, link_markers(tokens, link)
 
 
 def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
@@ -198,13 +215,35 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
                 opening.attrSet("class", "lead-in")
 
 
-def _mark_disputes(tokens: Sequence[Token]) -> None:
-    """Set a class on quotations that tell on what sources disagree, each side on a line."""
+def _mark_quoting(token: Token) -> None:
+    """Say of a paragraph that only quotes a page, behind the name of its site, that it does."""
+    parts = [child for child in token.children or () if child.content or child.nesting]
+    kinds = [child.type for child in parts]
+    if kinds != ["strong_open", "text", "strong_close", "text"] or not parts[0].attrs:
+        return
+    if QUOTATION.fullmatch(parts[3].content):
+        parts[0].attrSet("class", "lead-in quoting")
+        told = span_token("told-by", gettext("quoted word for word"))
+        parts[1].content = parts[1].content.rstrip(":： ")
+        place = (token.children or []).index(parts[2])
+        (token.children or []).insert(place, told)
+        (token.children or []).insert(place, text_token(" · "))
+
+
+def _mark_disputes(tokens: Sequence[Token]) -> int:
+    """Set a class on quotations that tell on what sources disagree, each side on a line, and an
+    anchor on the first. Return their number.
+    """
+    found = 0
     for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
         if opening.type == "blockquote_open" and is_disputed([inline]):
             opening.attrSet("class", "dispute")
+            if not found:
+                opening.attrSet("id", DISPUTE)
+            found += 1
             for child in inline.children or ():
                 child.meta["is_disputed"] = True
+    return found
 
 
 def _mark_standings(tokens: list[Token]) -> None:

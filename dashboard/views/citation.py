@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote as percent_encode
 
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard import words
-from dashboard.contexts.evidence import describe_published, says_itself, support_line
+from dashboard.contexts.evidence import count_sources, describe_published, says_itself
 from dashboard.contexts.quotes import stored_copy
 from dashboard.contexts.report import report_context
 from dashboard.contexts.run import answer_context, run_head
@@ -146,7 +146,7 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "claims": claims,
             "checks": summarize_checks(claims, rows),
             "calculations": rows.calculations,
-            "support": _("The statement rests on %(sources)s.") % {"sources": support_of(rows)},
+            "support": support_of(rows),
             "live": live_link(first),
             "quotes": [row.quote for row in rows.quotes] if rows.page is None else [],
             **stored_copy(rows, in_panel=in_panel),
@@ -155,8 +155,20 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
 
 
 def support_of(rows: CitationRows) -> str:
-    """Return the sources behind the statement, as the mark below its numbers counts them."""
-    return support_line(row for each in rows.together for row in each.evidence.quotes.all())
+    """Return the sources behind the statement, as the mark below its numbers counts them; and those
+    of the claim behind this number if the statement says more than it.
+    """
+    told = _sources_behind(rows.together)
+    own = _sources_behind(rows.quotes)
+    if own == told:
+        return _("The statement rests on %(sources)s.") % {"sources": told}
+    return _(
+        "What this number stands for rests on %(own)s, the whole statement on %(sources)s."
+    ) % {"own": own, "sources": told}
+
+
+def _sources_behind(quotes: Iterable[EvidenceSource]) -> str:
+    return count_sources(row for each in quotes for row in each.evidence.quotes.all())
 
 
 def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:

@@ -152,7 +152,8 @@ def test_the_next_question_is_typed_where_one_reads_and_hides_nothing(
     page.set_viewport_size(size)  # type: ignore[arg-type]
     box, field = page.locator(".ask-on"), page.get_by_label("Ask a follow-up")
     page.evaluate("scrollTo(0, 400)")
-    place = field.bounding_box()
+    opener = box.locator("label") if size == PHONE else field
+    place = opener.bounding_box()
     assert place is not None
     page.mouse.click(place["x"] + 20, place["y"] + 10)
     page.keyboard.type("And how large do the signatures become? " * 12)
@@ -169,6 +170,43 @@ def test_the_next_question_is_typed_where_one_reads_and_hides_nothing(
     page.set_viewport_size({"width": size["width"], "height": 390})
     page.evaluate("scrollTo(0, 400)")
     expect(box).not_to_be_in_viewport()
+
+
+def test_a_phone_asks_on_with_a_small_button_that_opens_a_field(page: Page) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    box = page.locator(".ask-on")
+    small = box.bounding_box()
+    assert small is not None and small["width"] < PHONE["width"] / 2 and small["height"] <= 44
+    box.locator("label").click()
+    expect(page.get_by_label("Ask a follow-up")).to_be_focused()
+    opened = box.bounding_box()
+    assert opened is not None and opened["width"] == PHONE["width"]
+    page.get_by_label("Ask a follow-up").blur()
+    assert box.bounding_box() == small
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    expect(box.get_by_role("button", name="Ask")).to_be_visible()
+
+
+@pytest.mark.parametrize("title", [None, "Impact of quantum computing on all that is kept secret"])
+def test_the_answer_begins_in_the_first_quarter_of_a_phone(page: Page, title: str | None) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    if title:
+        page.locator("h1").evaluate("(each, title) => { each.textContent = title }", title)
+    begins = page.locator(".answer").bounding_box()
+    assert begins is not None and begins["y"] < PHONE["height"] / 4
+
+
+def test_citations_on_a_phone_can_be_hit_and_leave_the_lines_where_they_are(page: Page) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    shown = page.locator(".cite a:visible").all()
+    boxes = [box for each in shown if (box := each.bounding_box())]
+    assert boxes and all(box["width"] >= 24 and box["height"] >= 24 for box in boxes)
+    lines = """each => {
+      const style = getComputedStyle(each);
+      return each.getBoundingClientRect().height / parseFloat(style.lineHeight);
+    }"""
+    texts = page.locator(".report > p:has(.cite):not(:has(.lead-in)):visible").all()
+    assert all(abs(each.evaluate(lines) % 1) < 0.02 for each in texts)
 
 
 def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:

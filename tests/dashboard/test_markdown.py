@@ -106,6 +106,19 @@ def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() 
     assert '<strong class="lead-in">Eggs' in found
 
 
+def test_a_text_that_only_quotes_a_page_says_so() -> None:
+    quoting = "## A\n\n**The Ledger:** “It grew in 2024.” [1][2]"
+    shown = render_in_parts(quoting, link).body
+    assert '<strong class="lead-in quoting">The Ledger · <span class="told-by">quoted' in shown
+    assert "quoting" not in render_in_parts(quoting, link, folds=True).body, "there all do"
+    for other in (
+        "**The Ledger:** It grew in 2024. [1]",
+        "**The Ledger:** “It grew.” [1] “It fell.” [2]",
+        "**⚠ Sources disagree:** “It grew.” [1] The Ledger says it fell. [2]",
+    ):
+        assert "quoting" not in render_in_parts(f"## A\n\n{other}", link).body
+
+
 def test_a_line_in_italics_is_marked_and_a_word_in_italics_is_not() -> None:
     assert '<em class="standing">One source</em>' in html("## Age\n\n*One source*\n\nOld. [1]")
     assert "<em>Quercus</em>" in html("*Quercus* is old. [1]")

@@ -324,10 +324,14 @@ def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run
     assert not page.select(".cite.single")
     for number in (1, 2):
         panel = shown(client, f"/runs/{run.public_id}/citations/{number}/")
-        assert text(panel, ".rests-on") == "The statement rests on 2 sites."
+        told = "What this number stands for rests on 1 site, the whole statement on 2 sites."
+        assert text(panel, ".rests-on") == told
+    second.quotes.update(independence_key=EvidenceSource.objects.first().independence_key)
+    panel = shown(client, f"/runs/{run.public_id}/citations/1/")
+    assert text(panel, ".rests-on") == "The statement rests on 1 site."
 
 
-def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:
+def test_a_finished_run_says_in_a_few_lines_how_it_was_researched(client: Client, run: Run) -> None:
     Run.objects.update(
         round=2, quality_score=7.8, usage={"searches": 8}, termination_text="Stopped: enough."
     )
@@ -336,6 +340,7 @@ def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client
     assert [line.get_text() for line in lines] == [
         "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
         "A model rated the findings 7.8 of 10; research can stop at 7.0.",
+        "2 of 2 statements carry a citation.",
         "Enough.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")
@@ -403,3 +408,56 @@ def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(
     assert text(page, f"{first}.support a") == "Citation 1"
     assert text(page, f"{first}.other-side") == "Disagrees with “Oaks grow old (2).”"
     assert not page.select(".evidence-item:last-child :is(.support a, .other-side)")
+
+
+def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
+    client: Client, run: Run
+) -> None:
+    second = add_evidence(run, 2)
+    second.quotes.update(url="https://b.test/", independence_key="b.test")
+    run.aspects.filter(label="A2").delete()
+    run.aspects.update(state="answered", evidence_labels=["E1", "E2"])
+    Run.objects.update(quality_score=8.8)
+    first = run.reports.get().citations[0]
+    run.reports.update(
+        markdown="**Short answer.** It is old. [1][2]\n\n## Growth\n\nIt is slow. [1] It is tall. "
+        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n",
+        citations=[first, {"marker": 2, "url": "https://b.test/", "evidence_ids": [second.label]}],
+        checks={"statements": 5, "cited": 5, "cut": 3},
+    )
+    address = f"/runs/{run.public_id}/"
+    for tab in ("", "research/"):
+        line = shown(client, address + tab).select_one(".verdict-line")
+        assert line is not None
+        assert [part.get_text() for part in line.select("p > span")][1:] == [
+            "cites 2 pages from 2 sites",
+            "findings rated 8.8 of 10 (target 7.0)",
+            "sources disagree on 1 point",
+            "3 points rest on one site each",
+            "3 statements cut",
+        ]
+        assert [link["href"] for link in line.select("a")] == [
+            f"{address}sources/",
+            f"{address}research/",
+            f"{address}#dispute",
+            f"{address}research/",
+        ]
+    soup = shown(client, address)
+    assert soup.select_one(".report blockquote.dispute#dispute") is not None
+    assert len(soup.select(".cite.single")) == 3
+    assert "3 more were cut" in text(soup, ".report-foot")
+    assert "3 more were cut" in text(shown(client, f"{address}research/"), ".account")
+
+
+def test_without_a_model_the_head_rates_nothing(client: Client, run: Run) -> None:
+    run.aspects.update(state="answered", evidence_labels=["E1"])
+    Run.objects.update(quality_score=8.8, analyst="extractive")
+    line = text(shown(client, f"/runs/{run.public_id}/"), ".verdict-line")
+    assert "rated" not in line and "cites 1 page from 1 site" in line
+
+
+def test_queries_are_counted_where_searches_asked_one_again(client: Client, run: Run) -> None:
+    Run.objects.update(round=1, usage={"searches": 8})
+    run.units.create(round=1, number=7, topic="Oaks", queries=["oak age", "old oaks"])
+    told = text(shown(client, f"/runs/{run.public_id}/research/"), ".account dd")
+    assert told.startswith("8 searches with 2 different queries in 1 round, ")

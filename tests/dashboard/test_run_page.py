@@ -299,9 +299,17 @@ def test_an_ended_run_says_why_it_ended_and_how_good_each_round_was(
                           cap=score, cap_reason="1 without an answer")  # fmt: skip
     html = page(client, run)
     assert f">{why}</p>" in html
-    assert "Score by round, goal 7.0: round 1: 4.0; round 2: 5.5" in html
-    line = BeautifulSoup(html, "html.parser").select_one("polyline.chart-line")
-    assert line is not None and len(str(line["points"]).split()) == 2
+    assert "Score by round, from 0 to 10, target 7.0: round 1: 4.0; round 2: 5.5" in html
+    chart = BeautifulSoup(html, "html.parser").select_one(".chart svg")
+    assert chart is not None
+    line, target = chart.select_one("polyline.chart-line"), chart.select_one(".chart-threshold")
+    assert line is not None and target is not None and len(str(line["points"]).split()) == 2
+    marks = [(text.get_text(), float(str(text["y"]))) for text in chart.select("[text-anchor=end]")]
+    assert [name for name, _ in marks] == ["0", "10", "target 7.0"]
+    (_, low), (_, high), (_, goal) = marks
+    assert goal == float(str(target["y1"])) and round((low - goal) / (low - high), 3) == 0.7
+    rounds = [text.get_text() for text in chart.select("text[dy='-6']")]
+    assert rounds == ["round 1", "2"]
     assert "The model gave 9.0; capped at 5.5: 1 without an answer." in html
 
 
