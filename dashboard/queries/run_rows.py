@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import F, prefetch_related_objects
 
 from dashboard.markdown.parsing import markers_in_text
+from dashboard.titles import planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import (
@@ -43,6 +44,11 @@ class RunRows(Committed):
     def told(self) -> frozenset[str]:
         """Return the kinds of commands that no worker has processed yet."""
         return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
+
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        """Return the headings that the plan gives its sub-questions, by their texts."""
+        return planned_headings(self.run.plan)
 
     @cached_property
     def voice_noun(self) -> str:

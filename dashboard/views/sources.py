@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,9 +24,8 @@ from dashboard.queries import queries, thread_queries
 from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
-from dashboard.titles import shared_lead, shorten, without_lead
+from dashboard.titles import shorten
 from dashboard.views.sending import by_form
-from research.engine.text.tokens import capitalize_heading
 from research.models import EvidenceSource, Source
 from research.services import sites
 from research.services.errors import ServiceError
@@ -92,7 +90,7 @@ LAST = 1_000_000
 DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
 DAY = len("2026-01-31")
 """Characters of a date without the time of day that some pages give."""
-USES_NAMED = 2
+USES_NAMED = 3
 LONGEST_USE = 60
 MOST_SITES = 6
 """Sites that are named above the list; the others are folded behind their number."""
@@ -149,9 +147,7 @@ def source_folds(
     if one is `wanted`. Cited and blocked sources are expanded, and cited ones are in the order of
     their numbers.
     """
-    lead = shared_lead(list(rows.asked.values()))
-    named = {label: without_lead(text, lead) for label, text in rows.asked.items()}
-    rows, markers = replace(rows, asked=named), _markers(rows)
+    markers = _markers(rows)
     site, kind = wanted.get("site", ""), wanted.get("kind", "")
     kept = [
         row for row in rows.sources
@@ -239,7 +235,7 @@ def _source(
         "shown_site": _site_of(row) if row.title else None,
         "kind": str(words.KIND[row.kind]),
         "facts": [*_facts(row, cited, rows), *([told] if quotes else [])],
-        "uses": _uses(cited, rows.asked, row.run.question),
+        "uses": _uses(cited, rows.asked),
         "is_disputed": any(each.evidence.contradicts for each in cited),
         "is_superseded": any(each.evidence.label in rows.earlier for each in cited),
         "quote": max(quotes, key=len, default=""),
@@ -255,13 +251,11 @@ def _site_of(row: Source) -> words.Site:
     return words.site_of(row.url, None if row.site == row.title else row.site)
 
 
-def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: str) -> str:
+def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str]) -> str:
     """Return for which sub-questions a page is cited: names, the others counted."""
-    texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
+    names = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
     named = [
-        capitalize_heading(shorten(text.rstrip("?？ "), LONGEST_USE))
-        for text in dict.fromkeys(texts)
-        if text and text != question
+        shorten(name.rstrip("?？ "), LONGEST_USE) for name in dict.fromkeys(filter(None, names))
     ]
     more = len(named) - USES_NAMED
     counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}

@@ -123,6 +123,12 @@ def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
     assert "Sources disagree Used for: Part 2" in said(second) and "Earlier" not in said(second)
 
 
+def test_what_a_source_is_cited_for_has_the_headings_of_the_plan(client: Client, run: Run) -> None:
+    part = {"text": "Part 1", "query": "oak age", "heading": "Age of oaks"}
+    Run.objects.filter(pk=run.pk).update(plan={"aspects": [part]})
+    assert "Used for: Age of oaks" in said(folds(client, run)[0])
+
+
 def test_the_sources_begin_with_what_the_report_cites(client: Client, run: Run) -> None:
     page = client.get(f"/runs/{run.public_id}/sources/").content
     [summary] = BeautifulSoup(page, "html.parser").select(".sources > p.summary")
