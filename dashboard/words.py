@@ -151,7 +151,7 @@ KIND = {
     "forum": _("forum"),
     "vendor": _("vendor"),
     "document": _("document"),
-    "unknown": "",
+    "unknown": _("website"),
 }
 NOT_JUDGED = _("not assessed")
 CAVEATS = {
