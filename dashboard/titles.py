@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from research.engine.report.parts.headings import short_headings
 from research.engine.text.tokens import capitalize_heading, is_stop_word, question_joints
 from research.models import Run
 
@@ -39,6 +41,20 @@ def title_of(run: Run) -> str:
     if named and len(named) < len(question):
         return short_title(named, LONGEST_TITLE)
     return short_title(asking_part(question), LONGEST_TITLE)
+
+
+def planned_headings(plan: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the headings that a plan gives its sub-questions, by their texts."""
+    parts = (plan or {}).get("aspects", ())
+    return {part["text"]: part["heading"] for part in parts if part.get("heading")}
+
+
+def name_parts(texts: Sequence[str], plan: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return what a report's contents call sub-questions, by their texts: the plan's headings, and
+    the words of the others in short.
+    """
+    short = zip(texts, short_headings(texts), strict=True)
+    return dict(short) | planned_headings(plan)
 
 
 def asking_part(question: str) -> str:

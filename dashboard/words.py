@@ -151,7 +151,7 @@ KIND = {
     "forum": _("forum"),
     "vendor": _("vendor"),
     "document": _("document"),
-    "unknown": "",
+    "unknown": _("website"),
 }
 NOT_JUDGED = _("not assessed")
 CAVEATS = {
@@ -176,6 +176,7 @@ NOUNS = {
     "run": lambda n: ngettext("%(n)s run", "%(n)s runs", n),
     "search": lambda n: ngettext("%(n)s search", "%(n)s searches", n),
     "site": lambda n: ngettext("%(n)s site", "%(n)s sites", n),
+    "source": lambda n: ngettext("%(n)s source", "%(n)s sources", n),
     "sub-question": lambda n: ngettext("%(n)s sub-question", "%(n)s sub-questions", n),
     "statement": lambda n: ngettext("%(n)s statement", "%(n)s statements", n),
     "token": lambda n: ngettext("%(n)s token", "%(n)s tokens", n),

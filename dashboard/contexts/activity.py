@@ -356,7 +356,8 @@ def _describe_open(rows: RunRows) -> str:
     parts = exclude_dropped(rows.progress.aspects)
     lead = lead_of(rows.progress.aspects)
     left = [
-        capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
+        rows.headings.get(part.text)
+        or capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
         for part in parts
         if part.mark not in ANSWERED
     ]

@@ -58,6 +58,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             more_wanted=part.id in wanted,
             shows_claim=rows.report is None,
             lead=lead,
+            heading=rows.headings.get(part.text, ""),
         )
         for part in parts
     ]
@@ -93,17 +94,22 @@ def aspect_context(
     more_wanted: bool,
     shows_claim: bool,
     lead: str = "",
+    heading: str = "",
 ) -> dict[str, Any]:
     """Return a sub-question with its state; beside a report, no single claim is its answer.
 
-    `lead` is what most sub-questions begin with, which the question says above them.
+    `lead` is what most sub-questions begin with, which the question says above them. A plan's
+    `heading` stands for the whole text, which is then its title.
     """
     state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
     if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
         state = words.State(gettext("Answered; more detail wanted"), state.icon, state.tone)
     return {
         "id": part.id,
-        "text": {"text": capitalize_heading(titles.without_lead(part.text, lead))},
+        "text": {
+            "text": heading or capitalize_heading(titles.without_lead(part.text, lead)),
+            "whole": part.text if heading else "",
+        },
         "standing": {
             "state": words.LEFT_OUT if part.dropped else state,
             "claim": (part.best_claim or "") if shows_claim else "",

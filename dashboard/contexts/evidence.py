@@ -17,6 +17,8 @@ from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import Evidence, EvidenceSource, RefusedQuote
 
+DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
+
 
 def count_evidence(rows: RunRows) -> dict[str, Any]:
     """Return the number of records, and on how many sites and documents they rest."""
@@ -118,16 +120,26 @@ def describe_date(row: EvidenceSource) -> str:
 
 def describe_published(published: str | None, read: datetime) -> str:
     """Return the date that a page gives as its own; '' if it gives none. One that lies after the
-    day on which it was read, in any time zone, is no date of publication.
+    day of reading is no date of publication.
     """
     if not published:
         return ""
     told = {"date": words.format_partial_date(published)}
-    latest = (read + timedelta(days=1)).date().isoformat()
-    day = published[: len(latest)]  # without a time of day
-    if re.match(r"\d{4}(-\d\d){0,2}$", day) and day > latest[: len(day)]:
+    if is_dated_later(published, read):
         return gettext("gives %(date)s as its date, after it was read") % told
     return gettext("published %(date)s") % told
+
+
+def day_of(published: str | None) -> str:
+    """Return a year, month or day without its time; '' for what isn't written as a date."""
+    day = (published or "")[: len("2026-01-31")]
+    return day if DATE.match(day) else ""
+
+
+def is_dated_later(published: str | None, read: datetime) -> bool:
+    """Return whether a page gives a date after the day on which it was read, in any time zone."""
+    day, latest = day_of(published), (read + timedelta(days=1)).date().isoformat()
+    return day > latest[: len(day)]
 
 
 def describe_reading(read: datetime) -> str:

@@ -22,7 +22,6 @@ from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown.parsing import MARKER
 from dashboard.stored_texts import worded
 from dashboard.titles import title_of
-from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import Run
 from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
@@ -30,9 +29,7 @@ from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
-DEPTHS = {depth: name for depth, name in CHOICES["research_depth"] if depth != "standard"}
-WHOLE = frozenset({Trust.ANSWERED, Trust.DISPUTED})
-"""Of these the badge says that all sub-questions are answered."""
+DEPTHS = dict(CHOICES["research_depth"])
 RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
@@ -60,9 +57,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "answer": "" if passage else answer,
         "sought": words_sought,
         "passage": passage,
-        "depth": DEPTHS.get(getattr(run, "depth", None) or "", ""),
-        "cited": words.count_noun(len(cited), "page") if cited else "",
-        "answered": _count_answered(run) if run.ended and trust not in WHOLE else "",
+        "facts": _facts(run, len(cited)),
         "note": trust_note(trust if is_done else None, marks_of(run.aspects.all()), cited),
         "created": run.created_at,
     }
@@ -123,6 +118,14 @@ def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
             begins = text.find(" ", start) + 1 if start else 0
             return f"{'…' if start else ''}{Truncator(text[begins:]).chars(PASSAGE_LENGTH)}"
     return ""
+
+
+def _facts(run: Run, cited: int) -> list[str]:
+    """Return how deep a run is; of an ended one, how much is answered from how many sources."""
+    depth = DEPTHS.get(getattr(run, "depth", None) or "", "")
+    answered = _count_answered(run) if run.ended else ""
+    sources = words.count_noun(cited, "source") if cited else ""
+    return [str(fact) for fact in (depth, answered, sources) if fact]
 
 
 def _count_answered(run: Run) -> str:

@@ -36,7 +36,7 @@ def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
         "decision": worded(row.decision),
         "ended": rows.run.ended,
     }
-    units = [unit_context(each) for each in rows.units if each.round == row.number]
+    units = [unit_context(each, rows) for each in rows.units if each.round == row.number]
     more = {
         "units": units,
         "skipped": row.skipped,
@@ -65,9 +65,10 @@ def novelty_context(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def unit_context(row: Unit) -> dict[str, Any]:
+def unit_context(row: Unit, rows: RunRows) -> dict[str, Any]:
     return {
         "topic": row.topic,
+        "heading": rows.headings.get(row.topic, ""),
         "state": words.UNIT[row.status] if row.status else words.UNIT_RUNNING,
         "seconds": row.seconds,
         "failure": worded(row.failure or ""),

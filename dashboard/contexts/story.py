@@ -141,7 +141,12 @@ def _sub_questions(rows: RunRows, number: int) -> dict[str, Any] | None:
         return None
     told = words.count_noun(len(asked), "sub-question")
     lead = lead_of(rows.progress.aspects)
-    shown = [{"text": capitalize_heading(without_lead(row.text, lead))} for row in asked]
+    shown = [
+        {"text": heading, "note": row.text}
+        if (heading := rows.headings.get(row.text))
+        else {"text": capitalize_heading(without_lead(row.text, lead))}
+        for row in asked
+    ]
     return _line(gettext("Split into"), told, shown, preview=_preview(shown))
 
 
@@ -151,7 +156,7 @@ def _preview(items: Sequence[Item]) -> str:
 
 
 def _topics(rows: RunRows, number: int) -> dict[str, Any] | None:
-    units = [unit_context(row) for row in rows.units if row.round == number]
+    units = [unit_context(row, rows) for row in rows.units if row.round == number]
     if not units:
         return None
     told = ngettext("%(n)s topic", "%(n)s topics", len(units)) % {
@@ -160,7 +165,8 @@ def _topics(rows: RunRows, number: int) -> dict[str, Any] | None:
     lead = lead_of(rows.progress.aspects)
     shown = [
         {
-            "text": capitalize_heading(without_lead(unit["topic"], lead)),
+            "text": unit["heading"] or capitalize_heading(without_lead(unit["topic"], lead)),
+            "place": unit["topic"] if unit["heading"] else "",
             "note": unit["failure"],
             "outcome": unit["state"] if unit["state"] != words.UNIT["done"] else None,
         }

@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.evidence import count_sources
-from dashboard.queries.queries import cited_rows
-from dashboard.queries.run_rows import RunRows, labels_cited
+from dashboard.queries.run_rows import RunRows, cited_rows, labels_cited
 from dashboard.titles import title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, PageText, Report, Run

@@ -8,13 +8,16 @@ from typing import Any
 
 from django import forms
 from django.utils.text import format_lazy
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms import advanced_options, knobs, sources
 from dashboard.prices import always_shows_plan, explain_asking
 from dashboard.queries import queries
 from dashboard.stored_texts import worded
+from dashboard.words import format_number
 from research.documents.folder import CONTENT_TYPES
+from research.engine.budget.estimate import estimate_depth
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.runtime.installation import current_installation
@@ -24,6 +27,25 @@ from research.services.runs import QUESTION_LENGTH
 def new_key() -> str:
     """Return an idempotency key for a form, so that submitting it twice creates one run."""
     return secrets.token_urlsafe(16)
+
+
+def describe_depth(defaults: ResearchConfig, depth: str, *, has_model: bool) -> list[str]:
+    """Return how long a report gets and how many calls of the model it takes; without a model, how
+    many rounds of research there are, unless their number is fixed.
+    """
+    config = defaults.model_copy(update={"research_depth": depth})
+    reach = estimate_depth(config)
+    if has_model:
+        words, calls = (
+            {"least": format_number(least), "most": format_number(most)}
+            for least, most in (reach.words, reach.calls)
+        )
+        told = (gettext("%(least)s–%(most)s words"), gettext("%(least)s–%(most)s model calls"))
+        return [told[0] % words, told[1] % calls]
+    if config.deep_research_mode == "fixed":
+        return []
+    text = ngettext("up to %(n)s round", "up to %(n)s rounds", reach.rounds)
+    return [text % {"n": format_number(reach.rounds)}]
 
 
 class FilesInput(forms.FileInput):
@@ -116,6 +138,16 @@ class AskForm(forms.Form):
         if self._wants_collections(cleaned) and is_empty:
             self.add_error("collections", _("Choose at least one of your documents."))
         return cleaned
+
+    @property
+    def depths(self) -> list[tuple[Any, list[str]]]:
+        """Return the choices of depth, each with what it gives at most."""
+        now = current_installation()
+        has_model = now.model_settings is not None
+        return [
+            (choice, describe_depth(now.defaults, choice.data["value"], has_model=has_model))
+            for choice in self["research_depth"]
+        ]
 
     @property
     def attached_files(self) -> list[Any]:

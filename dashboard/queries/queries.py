@@ -19,7 +19,8 @@ from django.http import Http404
 from django.utils import timezone
 
 from dashboard.markdown.parsing import markers_beside
-from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited, labels_of_earlier
+from dashboard.queries.run_rows import cited_rows, copied_pages, labels_at, labels_of_earlier
+from dashboard.titles import name_parts
 from research.engine.records import ENDED, WAITING, Status, Usage
 from research.models import (
     Aspect,
@@ -100,8 +101,9 @@ class SourceRows:
     """The sources of a run.
 
     `unopened` counts hits that were not fetched; `cited` has the quotes behind each marker;
-    `never` has the viewer's blocked sites, `asked` the texts of sub-questions by label, `earlier`
-    the labels of records that the report gives as an earlier value.
+    `never` has the viewer's blocked sites, `asked` the names of sub-questions by label, without one
+    that is the whole question, `earlier` the labels of records that the report gives as an earlier
+    value, `copied_from` the address of the page that another one has the text of.
     """
 
     sources: Sequence[Source]
@@ -111,6 +113,7 @@ class SourceRows:
     never: Sequence[str]
     asked: Mapping[str, str]
     earlier: frozenset[str]
+    copied_from: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -312,12 +315,6 @@ def time_spent(run: Run) -> list[dict[str, Any]]:
     )
 
 
-def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
-    """Return the quotes behind each marker in order, with the other quotes of their records."""
-    cited = run.evidence.filter(label__in=labels_cited(report)).prefetch_related("quotes")
-    return behind_markers(report, list(cited.order_by()))
-
-
 def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRows:
     """Return everything behind `[number]` in the latest report, at one place or at all of them.
 
@@ -362,6 +359,8 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
 
 def source_rows(viewer: Viewer, run: Run) -> SourceRows:
     report = run.reports.order_by("-number").first()
+    asked = dict(run.aspects.values_list("label", "text"))
+    names = name_parts(list(asked.values()), run.plan)
     opened = run.source_pages.exclude(status="not_read").order_by("round", "pk")
     return SourceRows(
         sources=list(opened),
@@ -369,8 +368,9 @@ def source_rows(viewer: Viewer, run: Run) -> SourceRows:
         citations=report.citations if report else (),
         cited=cited_rows(run, report) if report else {},
         never=sites.list_blocked_sites(viewer),
-        asked=dict(run.aspects.values_list("label", "text")),
+        asked={label: names[text] for label, text in asked.items() if text != run.question},
         earlier=labels_of_earlier(report) if report else frozenset(),
+        copied_from=copied_pages(run),
     )
 
 

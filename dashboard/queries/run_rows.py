@@ -9,11 +9,15 @@ from typing import Any
 from django.db.models import F, prefetch_related_objects
 
 from dashboard.markdown.parsing import markers_in_text
+from dashboard.titles import planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
+from research.engine.text.similarity import near_copies
+from research.fetch.sites import independence_key
 from research.models import (
     Evidence,
     EvidenceSource,
+    PageText,
     Problem,
     RefusedQuote,
     Report,
@@ -43,6 +47,11 @@ class RunRows(Committed):
     def told(self) -> frozenset[str]:
         """Return the kinds of commands that no worker has processed yet."""
         return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
+
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        """Return the headings that the plan gives its sub-questions, by their texts."""
+        return planned_headings(self.run.plan)
 
     @cached_property
     def voice_noun(self) -> str:
@@ -139,6 +148,38 @@ def site_names(*runs: Run | int) -> dict[str, str]:
     """
     named = Source.objects.filter(run__in=runs).exclude(site__in=("", F("title")))
     return dict(named.order_by().values_list("url", "site"))
+
+
+def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
+    """Return the quotes behind each marker in order, with the other quotes of their records."""
+    cited = run.evidence.filter(label__in=labels_cited(report)).prefetch_related("quotes")
+    return behind_markers(report, list(cited.order_by()))
+
+
+def copied_pages(run: Run) -> dict[str, str]:
+    """Return the pages that have the text of another one, by address with that one's. The engine
+    counts them as one source: quotes of a copy have the key of the site that it copies.
+    """
+    quotes = EvidenceSource.objects.filter(evidence__run=run).order_by("evidence", "position")
+    read = quotes.values_list("url", "independence_key", "text_sha256")
+    pages = {url: (key, sha256) for url, key, sha256 in read}
+    copies = {url for url, (key, _) in pages.items() if key != independence_key(url)}
+    keys = {pages[url][0] for url in copies}
+    compared = {sha256 for key, sha256 in pages.values() if key in keys}
+    stored = PageText.objects.filter(uses__run=run, sha256__in=compared) if compared else ()
+    texts = {page.sha256: page.text for page in stored}
+    found, originals = dict[str, str](), dict[str, list[str]]()
+    for url in sorted(pages, key=lambda url: url in copies):
+        key, sha256 = pages[url]
+        for other in originals.setdefault(key, []):
+            text, others = texts.get(sha256), texts.get(pages[other][1])
+            is_near = url in copies and text and others and near_copies(text, others)
+            if sha256 == pages[other][1] or is_near:
+                found[url] = other
+                break
+        else:
+            originals[key].append(url)
+    return found
 
 
 def labels_cited(report: Report) -> frozenset[str]:

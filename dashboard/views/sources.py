@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -19,15 +18,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard import words
-from dashboard.contexts.evidence import describe_published, describe_reading
+from dashboard.contexts.evidence import (
+    day_of,
+    describe_published,
+    describe_reading,
+    is_dated_later,
+)
 from dashboard.contexts.run import run_head
 from dashboard.queries import queries, thread_queries
 from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
-from dashboard.titles import shared_lead, shorten, without_lead
+from dashboard.titles import shorten
 from dashboard.views.sending import by_form
-from research.engine.text.tokens import capitalize_heading
 from research.models import EvidenceSource, Source
 from research.services import sites
 from research.services.errors import ServiceError
@@ -45,6 +48,7 @@ def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
         "summary": summarize_sources(rows),
         "unopened": rows.unopened,
         "filters": source_filters(rows, request.GET),
+        "orders": source_orders(rows, request.GET),
     }
     return render(request, "dashboard/sources.html", context)
 
@@ -89,13 +93,22 @@ def redirect_back(request: HttpRequest) -> HttpResponse:
 
 FIRST = "cited"
 LAST = 1_000_000
-DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
-DAY = len("2026-01-31")
-"""Characters of a date without the time of day that some pages give."""
-USES_NAMED = 2
+KEPT = ("kind", "site", "sort")
+"""Parameters of the address that the links of the page keep."""
+USES_NAMED = 3
 LONGEST_USE = 60
 MOST_SITES = 6
 """Sites that are named above the list; the others are folded behind their number."""
+ORDERS = {
+    "": gettext_lazy("Number"),
+    "date": gettext_lazy("Date"),
+    "kind": gettext_lazy("Kind"),
+    "cited": gettext_lazy("Times cited"),
+}
+"""What the list can be sorted by, by the value of `?sort=`."""
+Entry: TypeAlias = Mapping[str, Any]
+"""A citation of a report."""
+Cited: TypeAlias = dict[str, list[Entry]]
 FOLDS = (
     (gettext_lazy("Cited"), ("cited",), ""),
     (
@@ -119,12 +132,9 @@ def summarize_sources(rows: SourceRows) -> str:
     if not quotes:
         return ""
     told = [_("The report cites %(pages)s.") % {"pages": words.describe_pages(quotes)}]
-    dates = sorted(
-        day
-        for row in quotes.values()
-        if DATE.match(day := (row.published or "")[:DAY])
-        and day <= row.fetched_at.date().isoformat()
-    )
+    days = {url: day for url, row in quotes.items() if (day := day_of(row.published))}
+    later = {url for url in days if is_dated_later(days[url], quotes[url].fetched_at)}
+    dates = sorted(days[url] for url in days if url not in later)
     if dates:
         first, last = (words.format_partial_date(each) for each in (dates[0], dates[-1]))
         between = {"first": first, "last": last}
@@ -133,41 +143,83 @@ def summarize_sources(rows: SourceRows) -> str:
             if first != last
             else _("Published %(first)s.") % between
         )
-    if undated := len(quotes) - len(dates):
+    if later:
+        text = ngettext(
+            "%(n)s gives a date after it was read.",
+            "%(n)s give a date after they were read.",
+            len(later),
+        )
+        told.append(text % {"n": words.format_number(len(later))})
+    if undated := len(quotes) - len(days):
         text = ngettext("%(n)s gives no date.", "%(n)s give no date.", undated)
         told.append(text % {"n": words.format_number(undated)})
-    days = {words.format_day(row.fetched_at) for row in quotes.values()}
-    if len(days) == 1:
-        told.append(_("Read %(date)s.") % {"date": days.pop()})
+    read = {words.format_day(row.fetched_at) for row in quotes.values()}
+    if len(read) == 1:
+        told.append(_("Read %(date)s.") % {"date": read.pop()})
     return " ".join(told)
+
+
+def source_orders(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the orders that sources can be in, each with its query; [] if only one is cited."""
+    if len(_cited(rows)) < 2:
+        return []
+    chosen = wanted.get("sort") if wanted.get("sort") in ORDERS else ""
+    kept = {key: wanted[key] for key in KEPT if key != "sort" and wanted.get(key)}
+    return [
+        {
+            "text": name,
+            "query": urlencode(kept | {"sort": key} if key else kept),
+            "is_on": key == chosen,
+        }
+        for key, name in ORDERS.items()
+    ]
 
 
 def source_folds(
     rows: SourceRows, earlier: Mapping[str, Earlier], wanted: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return title, sentence and sources of each fold that has any; only those of a site or kind,
-    if one is `wanted`. Cited and blocked sources are expanded, and cited ones are in the order of
-    their numbers.
+    if one is `wanted`. Cited and blocked sources are expanded. They are in the order that is
+    `wanted`, else in that of their numbers. Pages with one text are one entry: the first cited.
     """
-    lead = shared_lead(list(rows.asked.values()))
-    named = {label: without_lead(text, lead) for label, text in rows.asked.items()}
-    rows, markers = replace(rows, asked=named), _markers(rows)
+    cited = _cited(rows)
     site, kind = wanted.get("site", ""), wanted.get("kind", "")
     kept = [
         row for row in rows.sources
         if site in ("", words.short_place(row.url)) and kind in ("", row.kind)
     ]  # fmt: skip
-    ordered = sorted(kept, key=lambda row: markers[row.url] or [LAST])
+    texts = dict[str, list[Source]]()
+    for row in sorted(kept, key=lambda row: _markers(cited[row.url]) or [LAST]):
+        texts.setdefault(rows.copied_from.get(row.url, row.url), []).append(row)
+    order = wanted.get("sort", "")
+    ordered = sorted(texts.values(), key=lambda same: _sort_key(same[0], order, cited, rows))
     found = [
         _fold(
             title,
             says,
-            [_source(row, rows, markers, earlier) for row in ordered if row.status in statuses],
+            [_source(same, rows, cited, earlier) for same in ordered if same[0].status in statuses],
             is_open=bool(site or kind) or FIRST in statuses,
         )
         for title, statuses, says in FOLDS
     ]
     return [fold for fold in found if fold["sources"]]
+
+
+def _sort_key(row: Source, order: str, cited: Cited, rows: SourceRows) -> tuple[int, ...]:
+    """Return what a source is sorted by; those that are alike stay in the order of their numbers.
+
+    By date the newest come first, and last those that give a date after they were read, or none.
+    """
+    if order == "cited":
+        return (-_times_cited(cited[row.url]),)
+    if order == "kind":
+        return (list(words.KIND).index(row.kind),)
+    if order == "date":
+        day = day_of(row.published)
+        read = _read_at(_quotes(cited[row.url], rows)) or row.run.created_at
+        is_later = is_dated_later(day, read)
+        return (is_later + 2 * (not day), -int(day.replace("-", "").ljust(8, "0")))
+    return ()
 
 
 def source_filters(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -177,7 +229,7 @@ def source_filters(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str
     """
     cited = {entry["url"] for entry in rows.citations}
     pages = [row for row in rows.sources if row.url in cited]
-    kinds = Counter(row.kind for row in pages if words.KIND[row.kind])
+    kinds = Counter(row.kind for row in pages)
     sites = Counter(words.short_place(row.url) for row in pages)
     named = {words.short_place(row.url): _site_of(row).name for row in pages}
     groups = (
@@ -204,7 +256,7 @@ def _filter(
     name: str, value: str, text: str, number: int, wanted: Mapping[str, str]
 ) -> dict[str, Any]:
     is_on = wanted.get(name) == value
-    others = {key: wanted[key] for key in ("kind", "site") if key != name and wanted.get(key)}
+    others = {key: wanted[key] for key in KEPT if key != name and wanted.get(key)}
     return {
         "text": text,
         "is_site": name == "site",
@@ -218,50 +270,84 @@ def _fold(
     title: words.Text, says: words.Text, sources: list[dict[str, Any]], is_open: bool
 ) -> dict[str, Any]:
     to_undo = any(source["never"] for source in sources)
-    return {"title": title, "says": says, "sources": sources, "open": is_open or to_undo}
+    pages = sum(1 + len(source["copies"]) for source in sources)
+    return {
+        "title": title,
+        "says": says,
+        "sources": sources,
+        "pages": words.format_number(pages),
+        "open": is_open or to_undo,
+    }
 
 
 def _source(
-    row: Source,
+    same: Sequence[Source],
     rows: SourceRows,
-    markers: Mapping[str, list[int]],
+    cited: Cited,
     earlier: Mapping[str, Earlier],
 ) -> dict[str, Any]:
-    is_web = words.is_on_the_web(row.url)
-    cited = [each for marker in markers[row.url] for each in rows.cited[marker]]
-    quotes = [each.quote for each in cited]
-    told = ngettext("%(n)s quote", "%(n)s quotes", len(quotes)) % {"n": len(quotes)}
+    """Return an entry of the list: a page, with the others that have the same text."""
+    row, *copies = same
+    entries = cited[row.url]
+    quoted = _quotes(entries, rows)
+    return {
+        **_page(row, entries),
+        "kind": "" if row.kind == "unknown" else str(words.KIND[row.kind]),
+        "facts": [*_facts(row, quoted, rows), *_counts(entries, len(quoted))],
+        "uses": _uses(quoted, rows.asked),
+        "is_disputed": any(each.evidence.contradicts for each in quoted),
+        "is_superseded": any(each.evidence.label in rows.earlier for each in quoted),
+        "quote": max((each.quote for each in quoted), key=len, default=""),
+        "copies": [_page(copy, cited[copy.url]) for copy in copies],
+        "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
+        "reason": worded(row.reason or ""),
+        "site": row.domain if words.is_on_the_web(row.url) else "",
+        "never": _blocking_site(row.domain, rows.never),
+    }
+
+
+def _page(row: Source, entries: Sequence[Entry]) -> dict[str, Any]:
     place = words.readable_url(row.url)
     return {
         "title": row.title or place,
-        "url": row.url if is_web else "",
+        "url": row.url if words.is_on_the_web(row.url) else "",
         "place": place,
         "shown_site": _site_of(row) if row.title else None,
-        "kind": str(words.KIND[row.kind]),
-        "facts": [*_facts(row, cited, rows), *([told] if quotes else [])],
-        "uses": _uses(cited, rows.asked, row.run.question),
-        "is_disputed": any(each.evidence.contradicts for each in cited),
-        "is_superseded": any(each.evidence.label in rows.earlier for each in cited),
-        "quote": max(quotes, key=len, default=""),
-        "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
-        "reason": worded(row.reason or ""),
-        "markers": markers[row.url],
-        "site": row.domain if is_web else "",
-        "never": _blocking_site(row.domain, rows.never),
+        "markers": _markers(entries),
     }
+
+
+def _counts(entries: Sequence[Entry], quotes: int) -> list[str]:
+    """Return how many quotes of a page the report has, and how often it cites the page."""
+    if not quotes:
+        return []
+    counted = ngettext("%(n)s quote", "%(n)s quotes", quotes) % {"n": words.format_number(quotes)}
+    times = _times_cited(entries)
+    often = ngettext("cited once", "cited %(n)s times", times) % {"n": words.format_number(times)}
+    return [counted, often]
+
+
+def _quotes(entries: Sequence[Entry], rows: SourceRows) -> list[EvidenceSource]:
+    return [quote for entry in entries for quote in rows.cited[entry["marker"]]]
+
+
+def _read_at(quotes: Sequence[EvidenceSource]) -> datetime | None:
+    return quotes[0].fetched_at if quotes else None
+
+
+def _times_cited(entries: Sequence[Entry]) -> int:
+    return sum(len(entry.get("places") or entry["evidence_ids"]) for entry in entries)
 
 
 def _site_of(row: Source) -> words.Site:
     return words.site_of(row.url, None if row.site == row.title else row.site)
 
 
-def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: str) -> str:
+def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str]) -> str:
     """Return for which sub-questions a page is cited: names, the others counted."""
-    texts = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
+    names = [asked.get(each.evidence.aspect_label or "", "") for each in cited]
     named = [
-        capitalize_heading(shorten(text.rstrip("?？ "), LONGEST_USE))
-        for text in dict.fromkeys(texts)
-        if text and text != question
+        shorten(name.rstrip("?？ "), LONGEST_USE) for name in dict.fromkeys(filter(None, names))
     ]
     more = len(named) - USES_NAMED
     counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
@@ -269,11 +355,15 @@ def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str], question: s
 
 
 def _facts(row: Source, cited: Sequence[EvidenceSource], rows: SourceRows) -> list[str]:
-    """Return the date of a page, and when it was read unless all were read on one day."""
-    read = cited[0].fetched_at if cited else None
+    """Return that a page is of no known kind, its date, and when it was read unless all were read
+    on one day.
+    """
+    read = _read_at(cited)
     days = {each.fetched_at.date() for quotes in rows.cited.values() for each in quotes}
     dated = describe_published(row.published, read or row.run.created_at) or gettext("undated")
-    return [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
+    kind = [str(words.KIND["unknown"])] if row.kind == "unknown" else []
+    when = [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
+    return kind + when
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:
@@ -286,11 +376,16 @@ def _earlier_run_link(where: Earlier | None) -> dict[str, str]:
     return {"text": told, "url": reverse("sources", args=[where.public_id])}
 
 
-def _markers(rows: SourceRows) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
+def _cited(rows: SourceRows) -> Cited:
+    """Return the citations of each page, by its address."""
+    found: Cited = defaultdict(list)
     for entry in rows.citations:
-        found[entry["url"]].append(entry["marker"])
+        found[entry["url"]].append(entry)
     return found
+
+
+def _markers(entries: Sequence[Entry]) -> list[int]:
+    return [entry["marker"] for entry in entries]
 
 
 def _blocking_site(domain: str, never: Sequence[str]) -> str:

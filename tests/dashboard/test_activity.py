@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from research.models import JournalEntry, Run
 from research.models.base import key_digest
-from tests.dashboard.conftest import make_later, make_run
+from tests.dashboard.conftest import add_evidence, make_later, make_run
 
 
 def record(run: Run, place: str, kind: str, request: Any, answer: Any, **columns: Any) -> None:
@@ -217,6 +217,22 @@ def test_what_a_run_did_is_told_round_by_round(client: Client, admin: User) -> N
     assert told[2][1]["Read"] == "1 page from 1 site; 1 could not be read"
     assert told[2][1]["Refused"] == "1 quote refused"
     assert told[3][1] == {"Model": "1 model call, 1,000 tokens"}
+
+
+def test_sub_questions_have_the_headings_of_the_plan(client: Client, admin: User) -> None:
+    plan = {"aspects": [{"text": "Part 1", "heading": "Age of oaks"}]}
+    run = make_run(admin, "completed", plan=plan)
+    for number in (1, 2):
+        add_evidence(run, number)
+    run.aspects.filter(label="A1").update(state="open", evidence_labels=[])
+    run.units.filter(round=1).update(topic="Part 1")
+    record(run, "intake/1", "model", {"task": "intake"}, {})
+    research = client.get(f"/runs/{run.public_id}/research/").content.decode()
+    assert 'class="aspect-text" title="Part 1">Age of oaks</p>' in research
+    assert '<span title="Part 1">Age of oaks <span' in research, "the topic of a round"
+    page = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+    assert '<span>Age of oaks</span> <span class="faint">Part 1</span>' in page
+    assert '<span title="Part 1">Age of oaks</span>' in page
 
 
 @pytest.mark.requirement("C22")

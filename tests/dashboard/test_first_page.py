@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -66,7 +67,26 @@ def test_an_unknown_sample_report_is_refused(client: Client, admin: User) -> Non
         sample_reports.open_sample(admin, "../questions")
 
 
-def test_the_page_says_what_plumbline_is_in_small_once_something_was_asked(
+def test_each_depth_says_what_it_gives(client: Client, settings: Settings) -> None:
+    def depths() -> list[str]:
+        page = BeautifulSoup(client.get("/").content, "html.parser")
+        return [" ".join(each.get_text().split()) for each in page.select(".depths label")]
+
+    settings.RESEARCH_MODEL = "qwen3:8b"
+    assert depths() == [
+        "Quick 150–390 words 4–14 model calls",
+        "Standard 300–1,500 words 4–36 model calls",
+        "Thorough 900–6,000 words 4–60 model calls",
+    ]
+    settings.RESEARCH_MODEL = ""
+    assert depths() == [
+        "Quick up to 2 rounds",
+        "Standard up to 5 rounds",
+        "Thorough up to 5 rounds",
+    ]
+
+
+def test_the_page_says_what_plumbline_is_more_softly_once_something_was_asked(
     client: Client, admin: User
 ) -> None:
     assert 'class="intro"' in client.get("/").content.decode()

@@ -15,6 +15,7 @@ from research.models import Collection, Report, Run, Source, Thread
 from research.services import history
 from research.services.errors import ServiceError
 from tests.dashboard.conftest import make_later, make_run
+from tests.dashboard.test_run_page import count_queries
 
 
 @pytest.fixture
@@ -51,7 +52,32 @@ def test_a_line_shows_the_answer_and_its_sources(client: Client, run: Run) -> No
     cited = [{"marker": n, "url": url} for n, url in enumerate("aab", 1)]
     Report.objects.create(run=run, number=2, short_answer="**600 years** [1] [2].", citations=cited)
     page = client.get("/runs/").content.decode()
-    assert '<p class="run-answer">600 years.</p>' in page and "2 pages" in page
+    assert '<p class="run-answer">600 years.</p>' in page and "2 sources" in page
+
+
+def test_a_line_says_how_deep_a_run_was_what_it_answered_and_from_how_many_sources(
+    client: Client, run: Run
+) -> None:
+    cited = [{"marker": n, "url": url} for n, url in enumerate("aab", 1)]
+    Report.objects.create(run=run, number=2, citations=cited)
+    for number in range(3):
+        keys = ["E1"] if number else []
+        told = {"label": f"A{number}", "position": number, "round": 1, "evidence_labels": keys}
+        run.aspects.create(**told, text="?", state="answered" if number else "open")
+    later = make_later(run, origin=None, kind="follow_up", question="And elms?")
+    Run.objects.filter(pk=later.pk).update(config={"research_depth": "thorough"})
+    Run.objects.filter(pk=run.pk).update(analyst="model")
+    soup = BeautifulSoup(client.get("/runs/").content, "html.parser")
+    first, follow_up = (each.get_text(" ", strip=True) for each in soup.select("li .run-facts")[:2])
+    assert "Standard · 2 of 3 sub-questions answered · 2 sources" in first
+    assert "Thorough" in follow_up
+
+
+def test_more_runs_take_no_more_queries(client: Client, run: Run, admin: User) -> None:
+    few = count_queries(lambda: client.get("/runs/"))
+    for _ in range(10):
+        Report.objects.create(run=make_run(admin, "completed"), number=1, citations=[])
+    assert count_queries(lambda: client.get("/runs/")) == few
 
 
 def test_questions_are_grouped_by_day_and_pinned_ones_stand_apart(

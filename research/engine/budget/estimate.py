@@ -12,9 +12,16 @@ from typing import get_args
 from research.engine.budget.meter import REPORT_CALLS, Rates, report_calls, sections_within
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
-from research.engine.limits import Limits, limits_for, tree_breadths
+from research.engine.limits import (
+    MOST_PARTS,
+    THOROUGH_FROM,
+    USUAL_PARTS,
+    Limits,
+    limits_for,
+    tree_breadths,
+)
 from research.engine.ports import ModelRole, PricedModel
-from research.engine.records import Estimate, Plan
+from research.engine.records import Complexity, Estimate, Plan, PlannedAspect
 from research.engine.run import Run
 from research.engine.verifier.qualification import BATCHES
 
@@ -36,6 +43,17 @@ class Course:
     rounds: int
     calls: int
     in_a_row: int
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a run may come to before its question is known: least and most words of the report and
+    model calls, and the most rounds.
+    """
+
+    words: tuple[int, int]
+    calls: tuple[int, int]
+    rounds: int
 
 
 def estimate_plan(
@@ -81,6 +99,25 @@ def estimate_plan(
         words=allowed.words if parts else None,
         sources=_count_sources(allowed, parts) if parts else None,
     )
+
+
+def estimate_depth(config: ResearchConfig) -> Reach:
+    """Return the reach of a run of this depth, over questions of every complexity and breadth."""
+    most = USUAL_PARTS if config.research_depth == "quick" else MOST_PARTS
+    bends = {1, THOROUGH_FROM, USUAL_PARTS, most}  # between these, more parts take more
+    cases = [(complexity, parts) for complexity in Complexity for parts in bends]
+    allowed = [limits_for(config, complexity, parts) for complexity, parts in cases]
+    calls = [_calls_for(config, complexity, parts) for complexity, parts in cases]
+    return Reach(
+        words=(min(each.words[0] for each in allowed), max(each.words[1] for each in allowed)),
+        calls=(min(least for least, _ in calls), max(most for _, most in calls)),
+        rounds=max(each.rounds for each in allowed),
+    )
+
+
+def _calls_for(config: ResearchConfig, complexity: Complexity, parts: int) -> tuple[int, int]:
+    plan = Plan("", complexity, "", (PlannedAspect("", ""),) * parts)
+    return estimate_plan(plan, config, True, {}, parts=parts).llm_calls
 
 
 def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:

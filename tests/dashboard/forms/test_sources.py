@@ -11,7 +11,7 @@ from django.test import Client
 
 from dashboard.contexts.evidence import describe_published
 from dashboard.words import format_day
-from research.models import NeverSite, Run, Source
+from research.models import EvidenceSource, NeverSite, PageText, Run, Source
 from research.models.base import key_digest
 from tests.dashboard.conftest import URL, add_evidence, add_report, make_later, make_run
 from tests.dashboard.test_run_page import count_queries
@@ -30,6 +30,21 @@ def run(admin: User) -> Run:
     add_source(run, "https://down.test/", "failed")
     add_source(run, "https://unread.test/", "not_read")
     return run
+
+
+def cite(run: Run, marker: int, url: str, places: int = 1, **columns: object) -> EvidenceSource:
+    """Have the report cite one more page, with a quote of its own; return that."""
+    quote = add_evidence(run, marker).quotes.get()
+    quote.url, quote.independence_key, quote.text_sha256 = url, url.split("/")[2], f"{marker}"
+    quote.published = columns.get("published")
+    quote.save()
+    add_source(run, url, "cited", title=f"Page {marker}", **columns)
+    report = run.reports.get()
+    labels = [f"E{marker}"]
+    entry = {"marker": marker, "url": url, "evidence_ids": labels, "places": [labels] * places}
+    report.citations += [entry]
+    report.save()
+    return quote
 
 
 def add_source(run: Run, url: str, status: str, **columns: object) -> None:
@@ -110,7 +125,7 @@ def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
         "evidence_ids": ["E2"],
     }
     quote = add_evidence(run, 2).quotes.get()
-    quote.url = newer["url"]
+    quote.url, quote.independence_key, quote.text_sha256 = newer["url"], "elms.test", "other"
     quote.save()
     report.citations += [newer]
     report.markdown = "It is 700. [2] Previously (2020-03): It was 600. [1]"
@@ -121,6 +136,12 @@ def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
     first, second = folds(client, run)[0].select("li")
     assert "Earlier value Used for: Part 1" in said(first)
     assert "Sources disagree Used for: Part 2" in said(second) and "Earlier" not in said(second)
+
+
+def test_what_a_source_is_cited_for_has_the_headings_of_the_plan(client: Client, run: Run) -> None:
+    part = {"text": "Part 1", "query": "oak age", "heading": "Age of oaks"}
+    Run.objects.filter(pk=run.pk).update(plan={"aspects": [part]})
+    assert "Used for: Age of oaks" in said(folds(client, run)[0])
 
 
 def test_the_sources_begin_with_what_the_report_cites(client: Client, run: Run) -> None:
@@ -149,6 +170,66 @@ def test_a_date_after_the_page_was_read_is_not_called_its_publication() -> None:
     assert describe_published(None, read) == ""
 
 
+def test_sources_are_sorted_by_number_date_kind_or_citations(client: Client, run: Run) -> None:
+    cite(run, 2, "https://elms.test/2", places=5, published="2026-01-02T08:00:00Z")
+    cite(run, 3, "https://news.test/3", kind="news", published="2027-03-05")
+    cite(run, 4, "https://ash.test/4", kind="official", places=3, published="2025")
+    cite(run, 5, "https://fir.test/5")
+
+    def numbers(query: str) -> list[str]:
+        return [said(marker) for marker in folds(client, run, query)[0].select("li .marker")]
+
+    assert numbers("") == numbers("?sort=nothing") == ["1", "2", "3", "4", "5"]
+    assert numbers("?sort=date") == ["2", "4", "1", "3", "5"], "not read yet on its date, no date"
+    assert numbers("?sort=kind") == ["4", "1", "3", "2", "5"]
+    assert numbers("?sort=cited") == ["2", "4", "1", "3", "5"]
+    page = client.get(f"/runs/{run.public_id}/sources/?kind=news&sort=date").content
+    soup = BeautifulSoup(page, "html.parser")
+    links = soup.select(".sort a")
+    assert [(said(link), link["href"]) for link in links] == [
+        ("Number", "?kind=news"),
+        ("Date", "?kind=news&sort=date"),
+        ("Kind", "?kind=news&sort=kind"),
+        ("Times cited", "?kind=news&sort=cited"),
+    ]
+    assert [said(link) for link in links if link.has_attr("aria-current")] == ["Date"]
+    assert all("sort=date" in link["href"] for link in soup.select(".site-counts a"))
+
+
+def test_a_source_says_its_kind_and_how_often_it_is_cited(client: Client, run: Run) -> None:
+    cite(run, 2, "https://elms.test/2", places=5)
+    first, second = folds(client, run)[0].select("li")
+    assert "academic published March 2024 · 1 quote · cited once" in said(first)
+    assert "elms.test · website · undated · 1 quote · cited 5 times" in said(second)
+
+
+def test_pages_with_one_text_are_one_entry(client: Client, run: Run) -> None:
+    words = " ".join(f"Oak number {n} stands at the mill." for n in range(60))
+    text = PageText.objects.create(id="copy", sha256="2", text=f"{words} Sent in by a reader.")
+    run.pages.create(url="https://elms.test/2", url_key="2", page=text)
+    PageText.objects.filter(uses__run=run).exclude(pk="copy").update(text=words)
+    quote = cite(run, 2, "https://elms.test/2")
+    cite(run, 3, "https://fir.test/3")
+    assert len(folds(client, run)[0].select("li")) == 3
+    quote.independence_key = "trees.test"  # as the engine has it of a copy
+    quote.save()
+    cited = folds(client, run)[0]
+    first, third = cited.select("li")
+    assert "Same text: 2 Page 2 elms.test" in said(first) and "Page 3" in said(third)
+    assert said(cited.select("summary")[0]) == "Cited 3"
+    only = folds(client, run, "?site=elms.test")[0]
+    assert "Page 2" in said(only) and "Same text" not in said(only)
+    PageText.objects.filter(pk="copy").update(text="Something else about elms. " * 60)
+    assert "Same text" not in said(folds(client, run)[0])
+
+
+def test_dates_after_the_reading_are_counted_apart(client: Client, run: Run) -> None:
+    cite(run, 2, "https://elms.test/2", published="2027-03-05")
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    [summary] = BeautifulSoup(page, "html.parser").select(".sources > p.summary")
+    assert "1 gives a date after it was read. 1 gives no date." in said(summary)
+
+
 def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, run: Run) -> None:
     shorter = make_later(run, kind="reshape")
     deeper = make_later(shorter, kind="deeper")
@@ -160,7 +241,7 @@ def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, 
         read = folds(client, later)[-1]
         assert f"found {told}" in said(read) and "round 0" not in said(read)
         assert read.select_one(f"a[href='/runs/{run.public_id}/sources/']") is not None
-    assert "new.test undated Block" in said(folds(client, deeper)[-1])
+    assert "new.test website · undated Block" in said(folds(client, deeper)[-1])
     for earlier in (shorter, deeper):
         earlier.delete()
     assert "found in an earlier run" in said(folds(client, Run.objects.get(pk=other.pk))[-1])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.budget.estimate import estimate_plan
+from research.engine.budget.estimate import Reach, estimate_depth, estimate_plan
 from research.engine.config import ResearchConfig
 from research.engine.limits import tree_breadths
 from research.engine.records import Complexity, Estimate, Plan, PlannedAspect
@@ -49,6 +49,21 @@ def test_more_rounds_and_topics_take_more_calls(
     found = estimate_plan(plan(complexity, aspects), ResearchConfig(), True, RATES)
     assert found.llm_calls == calls
     assert found.tokens == (calls[0] * 700, calls[1] * 6000)
+
+
+@pytest.mark.parametrize(
+    "depth, reach",
+    [
+        ("quick", Reach((150, 390), (4, 14), 2)),
+        ("standard", Reach((300, 1500), (4, 36), 5)),
+        ("thorough", Reach((900, 6000), (4, 60), 5)),
+    ],
+)
+def test_a_depth_says_what_it_may_come_to(depth: str, reach: Reach) -> None:
+    """The longest courses: 6 sub-questions in 2 rounds; 14 in 3; 14 with a section for each, which
+    the limit on calls cuts off.
+    """
+    assert estimate_depth(ResearchConfig(research_depth=depth)) == reach
 
 
 def test_sub_questions_of_a_broad_run_share_their_readings() -> None:
