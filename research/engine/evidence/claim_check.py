@@ -1,4 +1,4 @@
-"""Does a quote carry the claim made of it? Code vouches for it, refuses it, or can't know.
+"""Check whether a quote supports a claim: code vouches for it, refuses it, or leaves it undecided.
 
 Rules F1 and C11 of `docs/requirements.md`. Figures, dates and names of the claim have to be the
 quote's; each clause is compared with the part of the quote that shares most of its words
@@ -90,7 +90,7 @@ without a model, the second for measurements.
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """The outcome of comparing a claim with its quotes, by code alone.
+    """Outcome of the comparison of a claim with its quotes by code.
 
     `carried`: code vouches that the quotes say it. `refused`: code found a difference, and no
     other opinion counts. `undecided`: code can't know. `reasons` are the differences that it found
@@ -174,7 +174,7 @@ def is_contrary(one: str, other: str) -> bool:
 
 
 def is_supported(claim: str, quote: str, context: str) -> bool:
-    """Return whether enough of the claim's words are in its quote for it to be made of it."""
+    """Return whether the quote contains enough of the claim's words to be its source."""
     return share_supported(claim, quote, context) >= SUPPORTED_SHARE
 
 

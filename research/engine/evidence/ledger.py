@@ -38,7 +38,7 @@ _WITHOUT = frozenset({AspectState.NOT_FOUND, AspectState.NOT_SEARCHED})
 
 @dataclass(frozen=True)
 class Lead:
-    """Something a page named that may answer the question; `strength` orders leads, 0-1.
+    """Something named by a page that may answer the question; `strength` orders leads, 0-1.
 
     `held` are the question's terms that stand with it where it was named.
     """
@@ -170,7 +170,7 @@ class Ledger:
         return found[:most]
 
     def keys_of(self, aspect_id: str) -> frozenset[str]:
-        """Independent sources behind a sub-question; one where it is only quoted."""
+        """Return the number of independent sources of a sub-question; one if it is only quoted."""
         return _keys_of(self._evidence_answering(aspect_id))
 
     def _evidence_answering(self, aspect_id: str) -> list[Evidence]:

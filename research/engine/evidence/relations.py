@@ -1,4 +1,4 @@
-"""How the findings of a run relate to each other: newer values, and a table of comparison."""
+"""Relations between the findings of a run: newer values, changes and a comparison table."""
 
 from __future__ import annotations
 

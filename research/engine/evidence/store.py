@@ -1,4 +1,4 @@
-"""The ledger's evidence: one record a claim, a quote of every page that says it.
+"""Evidence store: one record per claim, with a quote of each page that supports it.
 
 Rules D5 and F1 of `docs/requirements.md`. Independence is a key per source; confidence is
 `1 - 0.5 ** n` over n keys, times `UNCERTAIN` where a flag is set. No model has a say in it.
@@ -248,7 +248,7 @@ class EvidenceStore:
 
 
 def confidence_of(keys: int, flags: Iterable[Uncertainty]) -> float:
-    """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
+    """Return 1 - 0.5ⁿ for n independent sources, less if the claim is uncertain."""
     uncertain = any(flag != "single_source" for flag in flags)
     return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)
 
@@ -304,7 +304,7 @@ def word_overlap(one: Signature, other: Signature) -> float:
 
 
 def claims_agree(one: Signature, other: Signature) -> bool:
-    """Return whether two claims that are alike in words say the same."""
+    """Return whether two similarly worded claims have the same meaning."""
     if not same_figures(one.figures, other.figures) or _is_opposed(one, other):
         return False
     if one.names - other.words and other.names - one.words:

@@ -74,7 +74,7 @@ def _parse_number(value: Any) -> Any:
 
 
 class CellAnswer(Answer):
-    """A value of a comparison's table and the ids that say it."""
+    """A value of a comparison table and the ids of its evidence."""
 
     entity: str
     property: str

@@ -55,14 +55,14 @@ class FigureAnswer(Answer):
 
 
 class RecalledAnswer(Answer):
-    """A value that a finding gives as an earlier one."""
+    """An earlier value mentioned by a finding."""
 
     finding: str
     value: str
 
 
 class ChangeAnswer(Answer):
-    """What has changed, its values in the words of findings, and the ids that say each."""
+    """A change: its name, its values in the findings' wording, and the ids of their evidence."""
 
     what: str
     before: str

@@ -1,4 +1,4 @@
-"""What code decides of a comparison: what a question compares, and which findings are outdated.
+"""Decide by code what a question compares, and which findings are outdated.
 
 The names and properties that a question lists are rows and columns that a model may forget or word
 otherwise; names are recognised by their capitals, so that this works for English and for languages

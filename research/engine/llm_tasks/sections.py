@@ -1,4 +1,4 @@
-"""Tasks `section` and `summary`: a long report, drafted in sections side by side.
+"""Tasks `section` and `summary`: draft a long report in parallel sections.
 
 Each section has a place of its own in the journal and owns its evidence. All calls are reserved
 in the order of the sub-questions before the first answer is there, and taken in that order.

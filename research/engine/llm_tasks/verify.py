@@ -1,4 +1,4 @@
-"""Task `verify`: judge whether each statement says no more than its cited quotes.
+"""Task `verify`: judge whether the cited quotes support each statement in full.
 
 A model's verdict counts only for statements that code can neither vouch for nor refuse; see
 `research/engine/verifier/`. In one call it looks at each statement twice, the second time in the
@@ -61,7 +61,7 @@ def verify_context(
 
 
 async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-    """Return the model's verdict on each pair; not carried where it gave none.
+    """Return the model's verdict on each pair; a missing one counts as not carried.
 
     Pairs that the model's window has no room for are left out from the end and not carried.
     Raises `TaskFailedError`.

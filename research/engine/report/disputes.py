@@ -1,4 +1,4 @@
-"""Which statements are on one dispute, and on which side of it."""
+"""Group statements by dispute and by side."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def says_half_of(said: Statement, record: Evidence) -> bool:
 
 
 class Disputes:
-    """What the records of a ledger that contradict each other are about: each belongs to one
-    dispute, and to one of its sides, by the pairs that are known. Disputed records that one of the
+    """Disputes among the records of a ledger: each contested record belongs to one dispute, and
+    to one side of it, by the pairs that are known. Disputed records that one of the
     statements cites for the same are on one side, unless they contradict each other.
     """
 

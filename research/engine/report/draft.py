@@ -28,7 +28,7 @@ _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 @dataclass(frozen=True)
 class Computation:
-    """What a statement is said to be computed by, and the ids of the evidence with the figures."""
+    """Operation behind a computed statement, and the ids of the evidence with its operands."""
 
     operation: str
     evidence: tuple[str, ...]
@@ -62,7 +62,7 @@ class Statement:
 
     @property
     def body(self) -> str:
-        """Return what it says, without the name of a quotation's source."""
+        """Return the text without the lead-in of a quotation."""
         return self.text.removeprefix(self.lead_in)
 
     @property
@@ -94,8 +94,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Section:
-    """What the report says on one sub-question; few statements that are `all_found` are all that
-    there is to say.
+    """Statements on one sub-question; `all_found` marks a short section that covers every
+    finding.
     """
 
     aspect_id: str
@@ -131,7 +131,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a statement; `number` counts the draft's statements from 1."""
+    """Defect of a statement; `number` counts the draft's statements from 1."""
 
     number: int
     statement: Statement
@@ -194,7 +194,8 @@ def without_ids(text: str) -> str:
 
 
 def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
-    """Every statement that its evidence does not carry. The short answer holds no connections."""
+    """Return the statements that their evidence does not support. The short answer may not contain
+    connecting sentences."""
     found, connections = [], 0
     total = len(draft.statements)
     for number, statement in enumerate(draft.statements, 1):
@@ -209,8 +210,8 @@ def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
 
 
 def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
-    """Return whether an uncited sentence says more than a connection may: a number, a new name, or
-    more words than it takes to connect.
+    """Return whether an uncited sentence has too much content for a connection: a number, a new
+    name, or too many words.
     """
     known = ledger.question.casefold()
     names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]

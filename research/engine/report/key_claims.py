@@ -1,4 +1,4 @@
-"""What a report says in any case: key claims, dictated words, and a short answer."""
+"""Content that every report includes: key claims, dictated wording and a short answer."""
 
 from __future__ import annotations
 

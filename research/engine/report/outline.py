@@ -1,4 +1,4 @@
-"""Which evidence stands in which section of a report, at what length, and what a draft left out."""
+"""Assign evidence and length to the sections of a report, and add findings that a draft omitted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def group_parts(outline: Sequence[OutlinePart]) -> list[tuple[OutlinePart, ...]]
 
 
 def owner_of(record: Evidence, ledger: Ledger, sections: Iterable[str]) -> str | None:
-    """Return the sub-question whose section owns a record; None where none may.
+    """Return the sub-question whose section owns a record, if any.
 
     Claims that contradict each other stand together, in the section of the earliest one.
     """

@@ -266,7 +266,7 @@ def _lists_changes(run: Run) -> bool:
 
 
 def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
-    """Return whether the report is one that should say all there is, and that no more was found."""
+    """Return whether the report should be exhaustive and mark sections without further findings."""
     is_whole = run.config.research_depth == "thorough" and run.shape.form in IN_SECTIONS
     return run.has_model and is_whole and not draft.by_code
 

@@ -1,4 +1,4 @@
-"""The report in another shape (rule F12): what a model is told, and what code does by itself."""
+"""Report formats (rule F12): instructions for the model and deterministic reshaping."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def most_words(shape: ReportFormat, depth: str) -> int | None:
 
 
 def wanted_form(shape: ReportFormat, planned: str) -> str:
-    """Return the plan's own form, and what the shape asks for beside it."""
+    """Return the plan's form and the additional instructions of the shape."""
     asked = FORMS.get(shape.form, "").format(reader=shape.reader)
     is_told = shape.form == "reader" or not shape.reader
     reader = "" if is_told else FORMS["reader"].format(reader=shape.reader)
@@ -199,7 +199,7 @@ def _ever_shorter(draft: Draft, with_less: Callable[[Draft], Draft | None]) -> I
 
 
 def _first_short(drafts: Iterator[Draft], is_short: Callable[[Draft], bool]) -> Draft:
-    """Return the first of ever shorter drafts that is short, or the last one.
+    """Return the first of the shrinking drafts that is short enough, or the last one.
 
     Since whether one is short takes a rendered report to tell, they are tried in steps that double,
     and then by halves.

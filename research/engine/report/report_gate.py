@@ -21,8 +21,9 @@ LEFT_OUT = "left out for the report's length"
 
 @dataclass(frozen=True)
 class Checked:
-    """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
-    code nor a believed verifier refused; `is_dense` says that the report is too long otherwise.
+    """A checked draft and the statistics of its check. `stood` is the share of drafted statements
+    that neither code nor a believed verifier refused; `is_dense` means that the report is too long
+    otherwise.
     """
 
     draft: Draft
@@ -35,7 +36,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Written:
-    """A draft that was checked and rendered, and what Gate 3 says of it."""
+    """A checked, rendered draft and its Gate 3 result."""
 
     checked: Checked
     rendered: Rendered
@@ -54,7 +55,7 @@ def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cri
     covered = {section.aspect_id for section in draft.sections}
     if run.has_model:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
-        # An earlier value stands beside the current one.
+        # An earlier value counts with the current one.
         told |= {i for said in draft.statements for i in said.earlier}
         covered |= {part for i in told for part in ledger.book.records[i].answers}
     return (

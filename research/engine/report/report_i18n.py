@@ -1,4 +1,4 @@
-"""The words around a report's quotes in the language of its question (rule F11).
+"""Labels of a report in the language of its question (rule F11).
 
 What nobody translated is said in English: a report in another language keeps its own sentences
 and gets English words around them.
@@ -49,7 +49,7 @@ class Labels:
         return form.format(year=year, month=name, day=int(number or 1))
 
     def ended(self, reason: StopReason | None, sentence: str) -> str:
-        """Why research ended: the English `sentence` tells more than the others' words."""
+        """Return why research ended; the English `sentence` is more specific."""
         if self.language == ENGLISH or reason is None:
             return sentence.rstrip(".")
         if reason in _ENOUGH:
@@ -65,7 +65,7 @@ class Labels:
 
 
 def labels_for(language: str) -> Labels:
-    """Those of a BCP 47 code, by its first part; English where there are none."""
+    """Return the labels for the primary subtag of a BCP 47 code, English by default."""
     first = language.lower().replace("_", "-").partition("-")[0]
     known = _load_catalogue()
     code = first if first in known else ENGLISH

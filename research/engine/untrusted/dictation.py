@@ -1,4 +1,4 @@
-"""Sentences that dictate what texts are to say: "accounts of it open with the words “…”".
+"""Detect sentences that dictate wording: "accounts of it open with the words “…”".
 
 They order nobody, and honest pages have them too: rules of an archive, duties to report, errata. So
 they are not removed but demoted: such a sentence may be quoted with its source, and that is all. It
@@ -45,7 +45,7 @@ _SHORT_NUMBER = re.compile(r"(?<![\w-])\d{3}-\d{4}(?![\w-])")
 
 @lru_cache(maxsize=8_000)
 def dictates(text: str) -> bool:
-    """Return whether a text by itself dictates what texts are to say."""
+    """Return whether a text by itself dictates wording."""
     return any(map(_is_frame, _frames(text)))
 
 

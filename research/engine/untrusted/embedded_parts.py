@@ -54,7 +54,7 @@ _QUOTATION_MARK = re.compile("[“”«»„「」『』]")
 
 @dataclass(frozen=True)
 class EmbeddedPart:
-    """What a sentence embeds, how, and the rest of the sentence."""
+    """The embedded part of a sentence, its kind, and the rest of the sentence."""
 
     kind: str
     text: str

@@ -195,7 +195,7 @@ def _is_phrase(plain: str) -> bool:
 
 
 def is_for_machines(text: str) -> bool:
-    """Return whether a text holds tags, a call or settings, which are for programs."""
+    """Return whether a text contains tags, a call or settings, which are for programs."""
     return bool(_OF_MACHINES.search(text) and _FOR_MACHINES.search(text))
 
 

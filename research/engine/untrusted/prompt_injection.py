@@ -1,4 +1,4 @@
-"""Orders of a page to machines that read it: not statements, and so not evidence.
+"""Detect instructions of a page to machines, which are excluded from evidence.
 
 Rule C11 of `docs/requirements.md`. A sentence is such an order if it takes a form that only orders
 have (`order_forms.py`), or if enough of its words are those of orders to readers
@@ -70,7 +70,7 @@ its subject.
 
 
 def is_order(text: str, asked: str = "") -> bool:
-    """Return whether a sentence gives orders to a machine that reads it.
+    """Return whether a sentence instructs a machine that reads it.
 
     `asked` is the question: what it is about itself is no sign of an order.
     """

@@ -64,7 +64,7 @@ def screened_page(page: Page, asked: str, has_model: bool = True) -> Page:
 
 
 def _said_below(title: str, text: str) -> str:
-    """Return what a page says beside its title."""
+    """Return the text of a page without its title."""
     return " ".join(each.text for each in split_sentences(text) if each.text != title)
 
 

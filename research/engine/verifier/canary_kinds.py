@@ -207,7 +207,7 @@ def _without_relative(sentence: str) -> str:
 
 
 def _without_joined(sentence: str) -> str:
-    """Without its last clause, where that is joined on as an equal."""
+    """Return the sentence without a coordinated last clause."""
     at = max(sentence.rfind(joint) for joint in _JOINTS)
     is_long = _LEAST_LENGTH <= at < len(sentence) - _LEAST_LENGTH
     return f"{sentence[:at]}." if is_long and sentence.endswith(".") else sentence

@@ -1,4 +1,4 @@
-"""The ledger's claims, verified while the report is drafted from them.
+"""Verify the ledger's claims in parallel with the draft.
 
 Most statements of a draft repeat the claim of a record word for word. Their verdicts are known by
 the time the draft is complete, so that no call follows it unless it has sentences of its own.
@@ -25,7 +25,7 @@ from research.engine.verifier.qualification import is_qualified
 
 @dataclass(frozen=True)
 class PendingCheck:
-    """A call of the verifier that was begun beside the draft."""
+    """A verifier call that runs in parallel with the draft."""
 
     place: str
     request: ModelRequest
@@ -34,7 +34,7 @@ class PendingCheck:
 
 @dataclass(frozen=True)
 class ClaimVerdicts:
-    """How the ledger's claims were judged; `pairs` are the claims as the verifier saw them."""
+    """Verdicts on the ledger's claims; `pairs` are the claims as the verifier saw them."""
 
     judged: Judged
     pairs: Mapping[Statement, Pair]

@@ -1,4 +1,4 @@
-"""The draft's statements that code can't vouch for: carried by the model's verdict, or quoted.
+"""Have the model judge statements that code can't vouch for, and quote those it rejects.
 
 The verifier is believed only if it is qualified and does as well on this call's canaries as it did
 then. What it does not carry, and all that it was asked about if it is not believed, becomes a

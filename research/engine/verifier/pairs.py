@@ -21,7 +21,7 @@ class CitedQuote:
 
 @dataclass(frozen=True)
 class Pair:
-    """What a verifier judges: does the statement say no more than its quotes?"""
+    """A statement and its quotes, as a verifier judges them."""
 
     statement: str
     quotes: tuple[CitedQuote, ...]

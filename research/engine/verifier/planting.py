@@ -1,4 +1,4 @@
-"""What one call of the verifier is asked: statements with their quotes, and canaries among them."""
+"""Compose a verifier call: statements with their quotes, and canaries among them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSourc
 
 
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """Return the first two sources, which may differ in who says it, and those whose quotes have
+    """Return the first two sources, which may differ in the speaker, and those whose quotes have
     most of the terms that are still missing.
     """
     shown = [*nearest[:2]]

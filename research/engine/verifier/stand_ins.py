@@ -1,4 +1,4 @@
-"""Statements of the sections in the place of sentences of the short answer that failed.
+"""Replace failed sentences of the short answer with statements of the sections.
 
 A sentence of the short answer rests on statements of the report. Where nothing vouches for it, they
 still hold, and what the model thought worth telling first is found by the evidence that it cites.

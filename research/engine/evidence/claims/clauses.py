@@ -1,4 +1,4 @@
-"""Clauses of a claim, each with the part of its quote that says most of it."""
+"""Match each clause of a claim with the closest part of its quote."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def match_clauses(claim: str, quote: str) -> Iterator[Pair]:
-    """Yield each clause of the claim with the part of the quote that says most of it."""
+    """Yield each clause of the claim with the closest part of the quote."""
     parts = parts_of(quote)
     for clause in clauses_of(claim):
         yield Pair(clause, closest_part(term_set(clause), parts) or quote)

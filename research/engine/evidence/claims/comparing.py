@@ -78,7 +78,7 @@ def without_comparing(text: str) -> str:
 
 
 def sides_of(text: str) -> tuple[str, str] | None:
-    """Return the text before and after the comparison; None where nothing is compared."""
+    """Return the text before and after the comparison, if there is one."""
     match = _pivot(text)
     return (text[: match.start()], text[match.end() :]) if match else None
 
@@ -125,7 +125,7 @@ def _plain(text: str) -> Iterator[str]:
 
 
 def own_names(texts: Sequence[str]) -> list[frozenset[str]]:
-    """Return those of their own words that are names or numbers."""
+    """Return the names and numbers among their distinct words."""
     named = [{w.lower() for w in _WORD.findall(text) if not w.islower()} for text in texts]
     return [own & names for own, names in zip(own_words(texts), named, strict=True)]
 

@@ -94,7 +94,7 @@ Computed = tuple[Calculation, list[Amount]]
 """A calculation, and the amounts of the statement that it accounts for."""
 
 
-# --- what is said beside the figures ----------------------------------------------------------
+# --- wording around the figures ---------------------------------------------------------------
 
 
 def _check_words(statement: str, quotes: Sequence[tuple[str, str]], context: str) -> None:

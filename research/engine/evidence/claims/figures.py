@@ -140,7 +140,7 @@ def _is_idle(claim: str, amount: Amount) -> bool:
 
 
 def _is_part_of_a_share(amount: Amount, said: Sequence[Amount], missing: Sequence[Amount]) -> bool:
-    """Return whether it is the 10 of a "1 in 10" that the quote gives as a share."""
+    """Return whether it is the 10 of a "1 in 10" that the quote expresses as a share."""
     return any(
         other.kind == "share"
         and other not in missing

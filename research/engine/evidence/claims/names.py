@@ -1,4 +1,4 @@
-"""Names of a claim against those of its quote: one that nothing gives, or another's place."""
+"""Compare the names of a claim with those of its quote: unknown names and exchanged ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_misnamed(claim: str, quote: str, context: str) -> bool:
 
 
 def has_foreign_name(claim: str, quote: str, context: str) -> bool:
-    """Return whether the claim has a name that neither quote nor context gives."""
+    """Return whether the claim has a name that neither quote nor context contains."""
     allowed = f"{quote} {context}"
     known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
     names = (*_names(claim), *_replaced_subject(claim, quote))
@@ -42,7 +42,7 @@ def has_foreign_name(claim: str, quote: str, context: str) -> bool:
 
 @dataclass(frozen=True)
 class _Known:
-    """What quote and context name."""
+    """Names in the quote and its context."""
 
     text: str
     folded: str

@@ -67,7 +67,7 @@ def choose_amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Op
 
 
 def choose_dates(quotes: Sequence[tuple[str, str]]) -> list[Operand] | None:
-    """Return the one date of each quote; None where one has none or several."""
+    """Return the only date of each quote; None if any quote has none or several."""
     found = []
     for record, quote in quotes:
         dates = find_dates(quote)

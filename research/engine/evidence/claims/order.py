@@ -1,4 +1,4 @@
-"""The order of a claim's words against that of its quote: things in each other's place.
+"""Compare the word order of a claim and its quote to find exchanged things.
 
 "Acme acquired Borel" has the words of "Borel acquired Acme". A claim that keeps most words of its
 quote gives away an exchange by its neighbours, whatever the words are.
@@ -151,7 +151,7 @@ def _matched(said: Sequence[str], quoted: Sequence[str]) -> int:
 
 
 def _edits(quoted: Sequence[Token], said: Sequence[Token]) -> list[tuple[str, int, int, int, int]]:
-    """How the quote becomes the claim; nothing where the claim is worded freely."""
+    """Edits that turn the quote into the claim; none for a free paraphrase."""
     keys, own = [token.key for token in quoted], [token.key for token in said]
     least = NEAR_VERBATIM * max(1, len(own))
     if (Counter(keys) & Counter(own)).total() < least:

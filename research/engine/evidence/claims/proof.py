@@ -1,4 +1,4 @@
-"""Which differences between a claim and its quote are proven, and which only seem to be there.
+"""Tell proven differences between a claim and its quote from apparent ones.
 
 Only a proven one refuses a statement: another quantity of the same thing, a negation of the same
 predicate, another name in the same role. What may follow from the quote, or says the same from the

@@ -62,7 +62,7 @@ _REACH = 30
 
 
 def wording_differences(pair: Pair, claim: str, quote: str) -> list[str]:
-    """Return the reasons for which a clause says otherwise than its part, in plain words."""
+    """Return the reasons why a clause differs from its part, in plain words."""
     return [reason for reason, differs in _RULES.items() if differs(pair, claim, quote)]
 
 

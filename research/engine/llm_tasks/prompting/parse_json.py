@@ -1,4 +1,4 @@
-"""The JSON objects in a model's text, past its thoughts, fences and chatter.
+"""Extract JSON objects from a model's text, ignoring reasoning, fences and prose.
 
 What a person would read without a doubt is read: a comma too many, comments, single quotes,
 Python's words for true and nothing, keys without quotes, a backslash that JSON doesn't know.

@@ -22,7 +22,7 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as the prompt shows it, and whether it dictates what texts are to say."""
+    """A sentence as shown in the prompt, and whether it dictates wording."""
 
     number: int
     sentence: Sentence

@@ -128,7 +128,7 @@ def _tell_extremes(
     shown: Callable[[str], str],
     marks: Marks,
 ) -> str:
-    """Return the highest and the lowest value of a column; "" where it has not one of each."""
+    """Return the highest and lowest value of a column; "" unless both are unique."""
     ends = extremes_of(relations, name, language)
     if ends is None:
         return ""

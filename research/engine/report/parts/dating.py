@@ -180,7 +180,7 @@ def _words_of(claim: str) -> frozenset[str]:
 
 
 def tells_in_order(record: Evidence, old: Evidence, new: Evidence) -> bool:
-    """Return whether a claim gives the amounts of two others that it is like, the older first."""
+    """Return whether a claim contains the amounts of two similar claims, the older first."""
     was, now = amounts_of(old.claim), amounts_of(new.claim)
     told = [value for value, _ in written_amounts(record.claim)]
     if not was or not now or was & now or not (was | now) <= set(told):

@@ -1,4 +1,4 @@
-"""The value that a statement's own has replaced, as it is told within the same sentence."""
+"""Former values, rendered within the sentence that has the current value."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Quantity:
 
 
 def tells_earlier_itself(sentence: str) -> bool:
-    """Return whether an English sentence says in words that one of its values is a former one."""
+    """Return whether an English sentence marks one of its values as a former one in words."""
     return bool(_TELLS_ITSELF.search(sentence))
 
 

@@ -1,4 +1,4 @@
-"""Quotations in the place of statements: within the paragraph, and none that says nothing new."""
+"""Inline quotations that replace statements, without redundant ones."""
 
 from __future__ import annotations
 

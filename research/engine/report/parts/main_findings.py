@@ -81,7 +81,7 @@ class Asked:
 
 
 class MainFindings:
-    """Which statements answer the sub-questions of a ledger most directly.
+    """Ranking of statements by how directly they answer the sub-questions of a ledger.
 
     Many independent sites, the words of the question, figures where it asks how much, and recent
     ones speak for a statement; an event that nobody asked for, an opinion or a disputed one
@@ -111,8 +111,8 @@ class MainFindings:
         return sorted(cited, key=lambda each: -self._directness(each, asked, newest))
 
     def is_aside(self, said: Statement, aspect_id: str) -> bool:
-        """Return whether a statement tells an event or an opinion that isn't asked for, or opens
-        with a word for something that stands in front of it.
+        """Return whether a statement reports an event or opinion outside the question, or opens
+        with a reference to the sentence before it.
         """
         return bool(self._faults(said, self._asked[aspect_id]))
 
@@ -153,7 +153,7 @@ class MainFindings:
         )
 
     def _is_of_course(self, said: Statement, asked: Asked) -> bool:
-        """Return whether a statement gives the date of an event to a question on their course."""
+        """Return whether a statement dates an event that the question's timeline asks for."""
         return asked.asks_for_course and any(found.date[1] for found in find_dates(said.body))
 
     def _faults(self, said: Statement, asked: Asked) -> float:
@@ -266,7 +266,7 @@ def _lead_of(section: Section, told: Set[str]) -> Statement | None:
 
 
 def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[Statement]:
-    """Return the statements that say nothing that was told, in the words of another, before."""
+    """Return the statements that don't repeat another one's words."""
     new: list[Statement] = []
     known = [*told]
     for said in found:

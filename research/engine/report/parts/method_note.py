@@ -1,4 +1,4 @@
-"""How a report came about, in three lines: what was searched and read, what of it was left out."""
+"""Method note of three lines: searches, pages read, pages left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEFT = frozenset({"refused", "failed", "empty"})
 
 
 def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "") -> str:
-    """Return the note as a section; "" where no page was read.
+    """Return the note as a section; "" if no page was read.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
     said nowhere else. Different queries are counted; a search asks one of them, some are made

@@ -1,4 +1,4 @@
-"""What a report says twice, and what its summary leaves out."""
+"""Remove repetitions from a draft, and complete its summary."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LONGEST = 60
 
 
 def drop_repetitions(draft: Draft) -> Draft:
-    """Return the draft without statements of its sections that say again, on the same evidence and
-    with the same quantities, what one before them says.
+    """Return the draft without statements that repeat an earlier one: on the same evidence, with
+    the same quantities and mostly the same words.
     """
     told: dict[tuple[frozenset[str], frozenset[str]], list[frozenset[str]]] = {}
 

@@ -1,4 +1,4 @@
-"""Sources as a reader meets them: publisher, kind and date beside each, doubts at the sentence."""
+"""Render sources with publisher, kind and date, and mark doubtful statements."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def doubt_mark(
 
 
 def _takes_side(statement: Statement, cited: Sequence[Evidence]) -> bool:
-    """Return whether a statement says one side of what is disputed, and doesn't only mention it."""
+    """Return whether a statement takes one side of a dispute instead of only mentioning it."""
     disputed = [record for record in cited if record.contradicts]
     is_on_both = any(i in record.contradicts for record in disputed for i in statement.evidence)
     is_all = len(disputed) == len(cited)
@@ -75,9 +75,7 @@ def _takes_side(statement: Statement, cited: Sequence[Evidence]) -> bool:
 
 
 def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
-    """Return that a statement rests on forums alone, where anybody may say anything; "" for any
-    other.
-    """
+    """Return a mark for a statement that only forums support; "" for any other."""
     records = ledger.book.records
     quoted = {s.url for i in statement.evidence if i in records for s in records[i].sources}
     kinds = {ledger.sources[url].kind for url in quoted if url in ledger.sources}
@@ -85,12 +83,12 @@ def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
 
 
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
-    """Return the name of a source's site, its host where it has none, as Markdown."""
+    """Return the name of a source's site, or its host, as Markdown."""
     return escape_markdown(site_name(source, ledger))
 
 
 def site_name(source: QuoteSource, ledger: Ledger) -> str:
-    """Return the name of a source's site, its host where it has none."""
+    """Return the name of a source's site, or its host."""
     page = ledger.pages.get(source.url)
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
 

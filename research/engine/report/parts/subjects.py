@@ -1,4 +1,4 @@
-"""What a sentence of the short answer is about, where its own words don't say it.
+"""Labels for sentences of the short answer whose wording doesn't name their subject.
 
 A sentence that opens with a pronoun, or with an article and a noun that nothing named before, is
 read as one on the subject of the sentence in front of it. Unless that one is from the same page and
@@ -63,7 +63,7 @@ OPENING_WORDS = 4
 
 
 def with_subjects(short: Sequence[Statement], ledger: Ledger) -> tuple[Statement, ...]:
-    """Return the short answer with a label before each sentence that doesn't say what it is on."""
+    """Return the short answer with a label before each sentence that doesn't name its subject."""
     return tuple(_labelled(short, ledger))
 
 

@@ -126,7 +126,7 @@ def render_timeline(
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
-    """Return the dated statements, none where they are too few for a timeline."""
+    """Return the dated statements, or none if they are too few for a timeline."""
     events = [(date, said) for date, said in dated_events(draft) if _is_event(date, said, ledger)]
     least = LEAST_EVENTS if _is_asked_for(ledger) else LEAST_UNASKED
     is_one = len(events) >= least and len(draft.sections) >= LEAST_SECTIONS
@@ -264,7 +264,7 @@ def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
 
 
 def _date_of(statement: Statement) -> Date | None:
-    """Return the one month or day that a statement gives."""
+    """Return the month or day of a statement that has exactly one."""
     dates = {each.date for each in find_dates(statement.body) if _is_exact(each.date)}
     return dates.pop() if len(dates) == 1 else None
 
@@ -284,13 +284,13 @@ def _is_event(date: Date, said: Statement, ledger: Ledger) -> bool:
         return False
     if said.body in {each.claim for each in cited}:
         return True  # a claim was written to be understood alone
-    # "The ban on old headlamps started" is clear beside its date.
+    # "The ban on old headlamps started" is clear next to its date.
     named = term_set(ledger.question) | term_set(said.body)
     return not leans_back(said.body, ledger.plan.language, named)
 
 
 def _gives_month(date: Date, record: Evidence) -> bool:
-    """Return whether a quote of the record gives the year and month itself."""
+    """Return whether a quote of the record contains the year and month."""
     found = (each.date for source in record.sources for each in find_dates(source.quote))
     return any(each[:2] == date[:2] for each in found)
 

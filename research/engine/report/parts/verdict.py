@@ -1,4 +1,4 @@
-"""What opens the short answer of a broad question: what the table of a comparison comes to."""
+"""Opening of a broad question's short answer, derived from the table of a comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NAMED = 4
 
 
 def verdict_of(relations: Relations, words: Labels, language: str) -> Statement | None:
-    """Return which of the compared things have the highest and lowest values; None without any.
+    """Return a statement on the highest and lowest values of the comparison, if there are any.
 
     Where several lead, it depends on what counts.
     """

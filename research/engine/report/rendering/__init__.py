@@ -1,1 +1,1 @@
-"""The Markdown of a report: its markers, short answer, sections and what stands behind them."""
+"""Render a report as Markdown: markers, short answer, sections and the parts after them."""

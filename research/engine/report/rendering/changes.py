@@ -1,4 +1,4 @@
-"""What has changed, for a question that asks for it: a table of values before and now."""
+"""Table of changes, for questions that ask for them: values before and now."""
 
 from __future__ import annotations
 

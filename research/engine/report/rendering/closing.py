@@ -1,4 +1,4 @@
-"""What stands around the sections: counts, disagreements, what is open, sources."""
+"""Parts around the sections: counts, disagreements, open sub-questions, sources."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
 
 
 def _is_from_one(marks: Markers, pages: set[str]) -> bool:
-    """Return whether more than half of the quotes stand in one page."""
+    """Return whether more than half of the quotes are from one page."""
     most = max((sum(url == page for _, url in marks.quoted) for page in pages), default=0)
     return len(pages) > 1 and most * 2 > len(marks.quoted)
 
@@ -74,7 +74,7 @@ def render_disagreements(
             if marks.layout.is_led and any(
                 not cited.isdisjoint(records[i].contradicts) for i in told
             ):
-                continue  # both sides are told, by other records
+                continue  # other records represent both sides
             is_told = (ledger.relations.is_known or not draft.by_code) and len(told) == 2
             is_told = is_told or not boxed.isdisjoint({record.id, other_id})
             if not told and (is_brief or (marks.layout.is_led and marks.layout.is_dense)):

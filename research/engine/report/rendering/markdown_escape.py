@@ -1,4 +1,4 @@
-"""Words of pages and people in Markdown: shown as they are written, never as marks.
+"""Escape text of pages and people for Markdown.
 
 Otherwise `__init__` would be a bold "init", and a page could put links, pictures and headings of
 its own into a report. Only what Markdown, or

@@ -166,7 +166,7 @@ def render_left_open(draft: Draft, marks: Markers) -> str:
 
 
 def render_left_out(draft: Draft, marks: Markers) -> str:
-    """Return the answered sub-questions on which a shortened report says nothing."""
+    """Return the answered sub-questions that a shortened report omits."""
     ledger = marks.ledger
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
@@ -184,6 +184,6 @@ def _name_parts(opening: str, parts: Iterable[Aspect], marks: Markers) -> str:
 
 
 def is_answered(aspect: Aspect) -> bool:
-    """Return whether code itself says that sources answer it."""
+    """Return whether code alone considers it answered by sources."""
     told = aspect.standing is not None and bool(aspect.standing.sources)
     return told and aspect.state is not AspectState.DISPUTED

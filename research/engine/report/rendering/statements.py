@@ -234,7 +234,7 @@ def _name_of(quotation: Statement, marks: Markers) -> str:
 
 
 def _site_of(source: QuoteSource, ledger: Ledger) -> str:
-    """Return the name of a site where there is little room; in earlier runs its host."""
+    """Return the short name of a site; its host in runs before `Form.ORGANISED`."""
     return site_name(source, ledger) if ledger.began >= Form.ORGANISED else source.domain
 
 
