@@ -73,6 +73,9 @@ def _describe_trust(
             "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
         yield told % {"n": words.format_number(alone)}
+    if missing := sum(gap.closed_round is None for gap in rows.progress.gaps):
+        told = ngettext("%(n)s point stays open", "%(n)s points stay open", missing)
+        yield _link(research, told, n=words.format_number(missing))
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
         yield _link(research, told, n=words.format_number(cut))

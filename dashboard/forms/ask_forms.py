@@ -30,22 +30,19 @@ def new_key() -> str:
 
 
 def describe_depth(defaults: ResearchConfig, depth: str, *, has_model: bool) -> list[str]:
-    """Return how long a report gets and how many calls of the model it takes; without a model, how
-    many rounds of research there are, unless their number is fixed.
+    """Return the length of a model's report, and the most rounds of research unless their number is
+    fixed.
     """
     config = defaults.model_copy(update={"research_depth": depth})
     reach = estimate_depth(config)
+    told = []
     if has_model:
-        words, calls = (
-            {"least": format_number(least), "most": format_number(most)}
-            for least, most in (reach.words, reach.calls)
-        )
-        told = (gettext("%(least)s–%(most)s words"), gettext("%(least)s–%(most)s model calls"))
-        return [told[0] % words, told[1] % calls]
-    if config.deep_research_mode == "fixed":
-        return []
-    text = ngettext("up to %(n)s round", "up to %(n)s rounds", reach.rounds)
-    return [text % {"n": format_number(reach.rounds)}]
+        least, most = map(format_number, reach.words)
+        told.append(gettext("%(least)s–%(most)s words") % {"least": least, "most": most})
+    if config.deep_research_mode != "fixed":
+        text = ngettext("up to %(n)s round", "up to %(n)s rounds", reach.rounds)
+        told.append(text % {"n": format_number(reach.rounds)})
+    return told
 
 
 class FilesInput(forms.FileInput):

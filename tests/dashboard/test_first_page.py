@@ -74,9 +74,9 @@ def test_each_depth_says_what_it_gives(client: Client, settings: Settings) -> No
 
     settings.RESEARCH_MODEL = "qwen3:8b"
     assert depths() == [
-        "Quick 150–390 words 4–14 model calls",
-        "Standard 300–1,500 words 4–36 model calls",
-        "Thorough 900–6,000 words 4–60 model calls",
+        "Quick 150–390 words up to 2 rounds",
+        "Standard 300–1,500 words up to 5 rounds",
+        "Thorough 900–6,000 words up to 5 rounds",
     ]
     settings.RESEARCH_MODEL = ""
     assert depths() == [

@@ -21,7 +21,7 @@ from research.engine.limits import (
     tree_breadths,
 )
 from research.engine.ports import ModelRole, PricedModel
-from research.engine.records import Complexity, Estimate, Plan, PlannedAspect
+from research.engine.records import Complexity, Estimate, Plan
 from research.engine.run import Run
 from research.engine.verifier.qualification import BATCHES
 
@@ -47,12 +47,9 @@ class Course:
 
 @dataclass(frozen=True)
 class Reach:
-    """What a run may come to before its question is known: least and most words of the report and
-    model calls, and the most rounds.
-    """
+    """Bounds of a run before its question is known: words of the report, and rounds."""
 
     words: tuple[int, int]
-    calls: tuple[int, int]
     rounds: int
 
 
@@ -107,17 +104,10 @@ def estimate_depth(config: ResearchConfig) -> Reach:
     bends = {1, THOROUGH_FROM, USUAL_PARTS, most}  # between these, more parts take more
     cases = [(complexity, parts) for complexity in Complexity for parts in bends]
     allowed = [limits_for(config, complexity, parts) for complexity, parts in cases]
-    calls = [_calls_for(config, complexity, parts) for complexity, parts in cases]
     return Reach(
         words=(min(each.words[0] for each in allowed), max(each.words[1] for each in allowed)),
-        calls=(min(least for least, _ in calls), max(most for _, most in calls)),
         rounds=max(each.rounds for each in allowed),
     )
-
-
-def _calls_for(config: ResearchConfig, complexity: Complexity, parts: int) -> tuple[int, int]:
-    plan = Plan("", complexity, "", (PlannedAspect("", ""),) * parts)
-    return estimate_plan(plan, config, True, {}, parts=parts).llm_calls
 
 
 def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from random import Random
 
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
+from research.engine.evidence.claims.closed_classes import SPEAKS
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
@@ -115,10 +116,10 @@ def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSourc
 
 
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """Return the first two sources, which may differ in the speaker, and those whose quotes have
-    most of the terms that are still missing.
+    """Return the first source, the second too if the first reports speech, and those whose quotes
+    have most of the terms that are still missing.
     """
-    shown = [*nearest[:2]]
+    shown = [*nearest[: 1 + bool(SPEAKS.search(nearest[0].quote))]]
     missing = said - {term for each in shown for term in term_set(each.quote)}
 
     def gain(source: QuoteSource) -> int:

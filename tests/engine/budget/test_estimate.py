@@ -54,15 +54,12 @@ def test_more_rounds_and_topics_take_more_calls(
 @pytest.mark.parametrize(
     "depth, reach",
     [
-        ("quick", Reach((150, 390), (4, 14), 2)),
-        ("standard", Reach((300, 1500), (4, 36), 5)),
-        ("thorough", Reach((900, 6000), (4, 60), 5)),
+        ("quick", Reach((150, 390), 2)),
+        ("standard", Reach((300, 1500), 5)),
+        ("thorough", Reach((900, 6000), 5)),
     ],
 )
 def test_a_depth_says_what_it_may_come_to(depth: str, reach: Reach) -> None:
-    """The longest courses: 6 sub-questions in 2 rounds; 14 in 3; 14 with a section for each, which
-    the limit on calls cuts off.
-    """
     assert estimate_depth(ResearchConfig(research_depth=depth)) == reach
 
 

@@ -455,7 +455,7 @@ def test_a_thorough_report_says_who_says_it() -> None:
     named = render_report(ledger, draft, "", 0, 0, Layout(names_sources=True)).markdown
     assert "marks in 2024. [1]" in plain and "(2 sources" not in plain
     assert "6 million marks in 2024 (b.example, 1 January 2026). [1]" in named
-    assert "7 million marks in 2024 (2 sources, 2026). [2][1]" in named
+    assert "7 million marks in 2024 (2 sources, 2026). [1][2]" in named
     for said, shown in (
         ("高。", "高 (b.example, 1 January 2026)。"),
         ("x", "x (b.example, 1 January 2026)"),

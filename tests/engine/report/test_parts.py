@@ -7,7 +7,7 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import Finding
-from research.engine.records import AspectState, Source
+from research.engine.records import AspectState, Gap, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
@@ -343,3 +343,33 @@ def test_a_section_that_words_what_was_before_needs_no_bracket() -> None:
     for is_led in (False, True):
         told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
         assert ("(earlier: 12 jurors)" in told) is not is_led
+
+
+def test_a_view_that_its_holder_publishes_nowhere_names_who_reports_it() -> None:
+    one = record_of("E1", "The Harbour Board blames the winter.", "press.example")
+    other = record_of("E2", "The Daily Tide blames the ferry.", "tide.example")
+    one, other = replace(one, contradicts=("E2",)), replace(other, contradicts=("E1",))
+    known = ledger_of(one, other)
+    for record, site in ((one, "Evening Press"), (other, "The Daily Tide")):
+        url = record.sources[0].url
+        known.pages[url] = replace(page(url, record.claim), site=site)
+    draft = Draft((), (Section("A1", tuple(Statement(r.claim, (r.id,)) for r in (one, other))),))
+    box = render_report(known, draft, "", 0, 0, Layout(is_dense=True, is_terse=True)).markdown
+    assert "blames the winter (as reported by Evening Press). [1]" in box
+    assert (
+        "The **Daily Tide** blames the ferry. [2]" in box
+        or "Daily Tide** blames the ferry. [2]" in box
+    )
+
+
+def test_a_report_lists_what_was_still_missing_in_its_sections() -> None:
+    known = ledger_of(record_of("E1", "It fell in spring.", "a.example"))
+    known.gaps = {
+        "G1": Gap("G1", "the day on which it fell", "A1", False, 1),
+        "G2": Gap("G2", "who saw it", "A1", False, 1, closed_round=2),
+        "G3": Gap("G3", "another question", "A9", False, 1),
+    }
+    draft = Draft((), (Section("A1", (Statement("It fell in spring.", ("E1",)),)),))
+    for is_led in (True, False):
+        told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
+        assert ("## Still open\n\n- The day on which it fell\n\n" in told) is is_led

@@ -93,6 +93,19 @@ def site_name(source: QuoteSource, ledger: Ledger) -> str:
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
 
 
+def reported_by(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
+    """Return the publisher of a view whose `holder` publishes none of its sources; "" if the holder
+    does, or if nobody is known to hold it.
+    """
+    records = ledger.book.records
+    sources = [s for i in statement.evidence if i in records for s in records[i].sources]
+    names = [site_name(source, ledger) for source in sources]
+    own = any(term_set(holder) <= term_set(name) for name in names)
+    if ledger.began < Form.ORGANISED or not (holder and names) or own or statement.quoted:
+        return ""
+    return words["reported_by"].format(name=escape_markdown(names[0]))
+
+
 def told_by(
     statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY, holder: str = ""
 ) -> str:

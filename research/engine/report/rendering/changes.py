@@ -5,7 +5,7 @@ from __future__ import annotations
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import ToldChange
 from research.engine.report.parts.comparison import render_table
-from research.engine.report.parts.dating import MONTH, newest_date, stated_date
+from research.engine.report.parts.dating import MONTH, stated_date
 from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.report_i18n import Labels
@@ -16,7 +16,7 @@ LEAST_CHANGES = 2
 
 def render_changes(marks: Markers) -> str:
     """Return the changes that the comparison found as a section with a table; "" for few. Where no
-    finding dates a change, the table has the date of the newest source of what applies now.
+    finding dates a change, the table has the date of the oldest source of what applies now.
     """
     ledger, words = marks.ledger, marks.words
     told = ledger.relations.changes
@@ -39,5 +39,6 @@ def _since(change: ToldChange, ledger: Ledger, words: Labels) -> str:
     told = change.since or max(map(stated_date, records))
     if told:
         return words.date(told)
-    newest = max(map(newest_date, records))
-    return words["dated_by_source"].format(date=words.date(newest[:MONTH])) if newest else ""
+    days = [source.day for record in records for source in record.sources if source.day]
+    oldest = min(days, default="")[:MONTH]
+    return words["dated_by_source"].format(date=words.date(oldest)) if oldest else ""

@@ -16,6 +16,9 @@ from research.engine.report.rendering.statements import quoted_lines
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
 
+MOST_OPEN = 6
+"""Open gaps that a report lists."""
+
 
 def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
     """One line; of a question that has no answer, or two, it does not count answers."""
@@ -103,6 +106,16 @@ def render_not_found(draft: Draft, marks: Markers, is_brief: bool) -> str:
     queries = ", ".join(f"“{escape_markdown(query)}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
+
+
+def render_still_open(draft: Draft, marks: Markers) -> str:
+    """Return what the last assessment found missing on the sub-questions that have a section."""
+    shown = {section.aspect_id for section in draft.sections}
+    gaps = (gap.text for gap in marks.ledger.open_gaps() if gap.aspect_id in shown)
+    lines = [f"- {escape_markdown(capitalize_heading(marks.wall.masked(text)))}" for text in gaps]
+    if not (lines and marks.layout.is_led):
+        return ""
+    return f"## {marks.words['still_open']}\n\n" + "\n".join(lines[:MOST_OPEN])
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

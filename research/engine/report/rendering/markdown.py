@@ -27,6 +27,7 @@ from research.engine.report.rendering.closing import (
     render_not_found,
     render_not_searched,
     render_sources,
+    render_still_open,
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import USUAL, Markers, without_places
@@ -116,6 +117,7 @@ def render_report(
         else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
+        render_still_open(draft, marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),

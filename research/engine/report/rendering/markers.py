@@ -81,12 +81,12 @@ class Markers:
         for record_id in evidence_ids:
             for url in unique_texts(s.url for s in self.ledger.book.records[record_id].sources):
                 by_page.setdefault(url, []).append(record_id)
-        marks = []
+        marks: dict[int, str] = {}
         for url, ids in by_page.items():
             number = self.numbers.setdefault(url, len(self.numbers) + 1)
             self.quoted |= dict.fromkeys((record_id, url) for record_id in ids)
-            marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
-        return "".join(marks)
+            marks[number] = f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}"
+        return "".join(marks[number] for number in sorted(marks))
 
     def numbers_of(self, evidence_ids: Iterable[str]) -> str:
         """Return the plain markers of the cited pages behind these records."""

@@ -23,6 +23,7 @@ from research.engine.report.parts.sources import (
     doubt_mark,
     kind_mark,
     publisher_of,
+    reported_by,
     site_name,
     told_by,
 )
@@ -215,7 +216,9 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
-        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder) if named else "",
+        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder)
+        if named
+        else reported_by(said, marks.ledger, marks.words, holder),
         _name_of(said, marks) if is_inline else "",
     )
     shown = "; ".join(filter(None, told))
