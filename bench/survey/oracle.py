@@ -24,6 +24,7 @@ from research.engine.text.tokens import term_set
 
 Answer = dict[str, Any]
 Row = Mapping[str, Any]
+LONGEST_NAME = 6
 ENOUGH = 6
 """Findings on a sub-question with which the oracle is content."""
 TAILS = ("official report figures", "news history", "study measurement review", "overview notes")
@@ -306,10 +307,16 @@ class SurveyOracle:
         return {
             "cells": cells if envelope.text("THINGS COMPARED") else [],
             "statements": [text for _, text in stated],
-            "short_answer": [str(number) for number in sorted(first.values())],
+            "short_answer": self._short_answer(envelope, stated, first),
             "newer": self._pairs(by_fact, "superseded_by"),
             "disagree": self._pairs(by_fact, "disputed_with"),
         }
+
+    def _short_answer(
+        self, envelope: Envelope, stated: Sequence[tuple[str, str]], first: Mapping[str, int]
+    ) -> list[str]:
+        """Return the numbers of the first statements on each sub-question."""
+        return [str(number) for number in sorted(first.values())]
 
     def _statements(self, envelope: Envelope) -> list[tuple[str, str]]:
         """Sub-question and sentence of each fact, as many as the wanted length has room for, in
@@ -389,6 +396,15 @@ class RewordingOracle(SurveyOracle):
 
     def worded(self, fact: str, shown: Sequence[str]) -> str:
         return self._facts[fact]["statement"]
+
+    def _short_answer(
+        self, envelope: Envelope, stated: Sequence[tuple[str, str]], first: Mapping[str, int]
+    ) -> list[str]:
+        """Return the first statement on each sub-question as a sentence of the short answer, as the
+        prompt asks for them.
+        """
+        chosen = [stated[number - 1] for number in sorted(first.values())]
+        return [f"{about}: {text}" for about, text in chosen]
 
     def verify(self, envelope: Envelope) -> Answer:
         stated = {_plain(row["statement"]): fact for fact, row in self._facts.items()}
@@ -510,7 +526,8 @@ def _clauses(sentence: str) -> list[str]:
 def _shared(old: Row, new: Row) -> str:
     """Return the words that both statements have, which name what has changed."""
     known = {*_plain(old["statement"]).split()}
-    return " ".join(word for word in _plain(new["statement"]).split() if word in known)
+    shared = [word for word in _plain(new["statement"]).split() if word in known]
+    return " ".join(shared[:LONGEST_NAME])
 
 
 def _value_in(fact: Row, line: Line) -> str:

@@ -43,7 +43,7 @@ from research.engine.report.report_format import (
     summary_words,
     wanted_form,
     wanted_length,
-    words_of_tables,
+    words_of_changes,
 )
 from research.engine.run import Run
 
@@ -237,7 +237,7 @@ def _usual_length(run: Run) -> str:
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
     elif _is_organised(run):
-        room = most - summary_words(run.ledger) - words_of_tables(run.ledger.relations)
+        room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, 10 * (4 * most // 50))
     return f"{least:,} to {most:,}"
@@ -382,7 +382,8 @@ def _short_statement(ledger: Ledger, text: str, said: Sequence[Statement]) -> St
     number = split_part(text, ledger)[1].strip(" []")
     if not number.isdecimal():
         return _put_statement(text, ledger)
-    return said[int(number) - 1] if 0 < int(number) <= len(said) else None
+    is_known = 0 < int(number) <= len(said)
+    return replace(said[int(number) - 1], by_number=True) if is_known else None
 
 
 def _has_text(statement: Statement) -> bool:

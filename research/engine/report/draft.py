@@ -43,7 +43,8 @@ class Statement:
     beginnings of the text, up to where the model cited evidence within it, with the ids.
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
     the sub-question that it stands under in the short answer if its evidence belongs to another,
-    `about` the one that its author put it under.
+    `about` the one that its author put it under. One `by_number` was put into the short answer
+    instead of a new sentence.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Statement:
     replaced_words: int = field(default=0, compare=False)
     part: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
+    by_number: bool = field(default=False, compare=False)
 
     @property
     def body(self) -> str:

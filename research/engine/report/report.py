@@ -140,7 +140,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
-        return said in events or (is_disputed and said in sides) or places.get(said) == 0
+        return said in events or (is_disputed and said in sides) or said in leads
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -148,13 +148,12 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
     recent = Stale.on(run.question.today).figures
-    places = _places(run, checked.draft)
+    leads = _leads(run, checked.draft)
 
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent
-        is_old = STALE_COST * is_stale
-        return is_old + (places[said] if said in places else cost_by_words(said, asked))
+        return cost_by_words(said, asked) + STALE_COST * is_stale
 
     dated = with_previous_values(checked.draft, run.ledger)
     if is_short(dated):
@@ -169,13 +168,9 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
 
 
-def _places(run: Run, draft: Draft) -> dict[Statement, int]:
-    """Return the place of each statement in its section, by which those of a draft are cut that has
-    its answers first; {} of a quick report, which has room for the shortest.
-    """
-    if not is_led(run):
-        return {}
-    return {said: at for part in draft.sections for at, said in enumerate(part.statements)}
+def _leads(run: Run, draft: Draft) -> set[Statement]:
+    """Return the first statement of each section, if sections begin with their answers."""
+    return {part.statements[0] for part in draft.sections} if is_led(run) else set()
 
 
 async def _draft_report(run: Run) -> Draft:

@@ -110,13 +110,9 @@ def summary_words(ledger: Ledger) -> int:
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
 
 
-def words_of_tables(relations: Relations) -> int:
-    """Return about how many words the tables of changes and of key figures take."""
+def words_of_changes(relations: Relations) -> int:
+    """Return about how many words the table of changes takes."""
     told = [text for each in relations.changes for text in (each.what, each.before, each.now)]
-    newer = {i for each in relations.changes for i in each.new}
-    for figure in relations.figures:
-        if newer.isdisjoint(figure.evidence):
-            told += (figure.name, figure.value)
     return sum(map(words_in, told)) + WORDS_OF_A_DATE * len(relations.changes)
 
 

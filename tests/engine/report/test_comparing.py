@@ -14,7 +14,7 @@ from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Cell, KeyFigure, Relations
+from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -570,6 +570,12 @@ def test_a_dense_report_says_nothing_twice() -> None:
         assert once.sections[0].statements == left
     whole = told_once(draft, figures, has_figures=True, is_whole=True)
     assert whole.sections == draft.sections, "each section can be read by itself"
+    numbered = replace(draft, short_answer=(replace(summed, by_number=True),))
+    whole = told_once(numbered, figures, has_figures=True, is_whole=True)
+    assert summed not in whole.sections[0].statements, "the author put it into the short answer"
+    change = ToldChange("fund", "4", "6", "", ("E1",), ("E3",))
+    whole = told_once(draft, Relations(True, changes=(change,)), has_figures=True, is_whole=True)
+    assert whole.sections[0].statements == (summed,), "other changes stand in their table"
     whole = told_once(draft, ledger.relations, has_figures=True, is_whole=True)
     assert whole.sections[0].statements == (summed, other)
 
@@ -586,16 +592,14 @@ def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out()
         assert ("| fund 2 | **2 million** [" in told) != is_brief
 
 
-def test_a_dense_report_has_a_table_of_the_figures_that_nothing_else_gives() -> None:
-    records = [record_of(f"E{n}", f"Fund {n} holds {n} million.", "a.example") for n in range(1, 6)]
-    ledger = ledger_of(*records)
-    figures = tuple(KeyFigure(f"fund {n}", f"{n} million", "2024", (f"E{n}",)) for n in range(1, 6))
+def test_a_dense_report_whose_sections_have_all_figures_has_no_table_of_them() -> None:
+    ledger = ledger_of(OLD, NEW, OTHER)
+    figures = tuple(KeyFigure(f"fund {n}", f"{n} million", "2024", (f"E{n}",)) for n in (1, 2, 3))
     ledger.relations = Relations(True, figures=figures)
-    for told, shown in ((1, ["2", "3", "4", "5"]), (2, ["3", "4", "5"]), (3, [])):
-        short = tuple(Statement(each.claim, (each.id,)) for each in records[:told])
-        layout = Layout(is_dense=True, has_figures=True)
-        text = render_report(ledger, Draft(short, ()), "", 0, 0, layout).markdown
-        assert re.findall(r"^\| fund (\d)", text, re.MULTILINE) == shown
+    for is_led in (False, True):
+        layout = Layout(is_dense=True, has_figures=True, is_led=is_led)
+        text = render_report(ledger, Draft((Statement(OLD.claim, ("E1",)),), ()), "", 0, 0, layout)
+        assert ("| fund 2 |" in text.markdown) is not is_led
 
 
 def test_what_is_dated_after_the_report_is_called_so_and_is_not_its_newest_source() -> None:

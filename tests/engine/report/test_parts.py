@@ -341,7 +341,8 @@ def test_a_section_that_words_what_was_before_needs_no_bracket() -> None:
     known.relations = Relations(True, recalled={"E1": frozenset({"12"})})
     draft = Draft((), (Section("A1", (Statement(claim, ("E1",)),)),))
     for is_led in (False, True):
-        told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
+        layout = Layout(is_led=is_led, lists_changes=True)
+        told = render_report(known, draft, "", 0, 0, layout).markdown
         assert ("(earlier: 12 jurors)" in told) is not is_led
 
 

@@ -157,16 +157,25 @@ def told_once(
 ) -> Draft:
     """Return the draft whose sections leave out what the table of comparison and, unless each
     `is_whole` by itself, the summary and the key figures say; a section of which the summary says
-    everything goes. The `events` of a table on their course stay, since it would have gaps.
+    everything goes. One that is whole has its lead, leaves the other changes to their table, and
+    what the summary has by number to the summary.
+    The `events` of a table on their course stay, since it would have gaps.
     """
     listed = {i for cell in relations.cells.values() for i in cell.evidence}
     if has_figures and not is_whole:
         listed |= {i for figure in relations.figures for i in figure.evidence}
-    told = set() if is_whole else {*draft.short_answer}
+    if is_whole:
+        listed |= {i for change in relations.changes for i in (*change.old, *change.new)}
+    told = {said for said in draft.short_answer if said.by_number or not is_whole}
 
     def rest(section: Section) -> Section:
         new = [said for said in section.statements if said not in told or said in events]
-        kept = [said for said in new if not said.evidence or not listed.issuperset(said.evidence)]
+        leads = new[:is_whole]
+        kept = [
+            said
+            for said in new
+            if said in leads or not said.evidence or not listed.issuperset(said.evidence)
+        ]
         return replace(section, statements=tuple(kept or new[:1]))
 
     sections = map(rest, draft.sections)

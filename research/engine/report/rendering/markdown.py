@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from research.engine.assessment.answer_status import is_close
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Citation
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_comparison, render_figures
@@ -51,7 +50,7 @@ _MARKER = re.compile(r"\[\d+\]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-LEAST_PASSAGES, LEAST_FIGURES = 3, 3
+LEAST_PASSAGES = 3
 
 
 @dataclass(frozen=True)
@@ -152,16 +151,15 @@ def _render_sections(
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     """Return the key figures; in a brief report a list of those that its short answer doesn't
-    give, in a dense one those that neither it nor the table of changes gives.
+    give; none in a dense one whose sections have them all.
     """
     relations, is_brief = ledger.relations, marks.layout.is_brief
-    is_short = marks.layout.is_dense and ledger.began >= Form.ORGANISED
-    if is_brief or is_short:
+    if marks.layout.is_led and marks.layout.is_dense:
+        return ""
+    if is_brief:
         told = {i for said in draft.short_answer for i in said.evidence}
-        told |= {i for change in relations.changes for i in change.new}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
-        is_few = is_short and len(left) < LEAST_FIGURES
-        relations = replace(relations, figures=() if is_few else left)
+        relations = replace(relations, figures=left)
     return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
 
 

@@ -207,7 +207,8 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
         return ""
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
     earlier = earlier if marks.layout.is_direct else []
-    is_plain = marks.layout.is_led or tells_earlier_itself(said.body)
+    is_asked = marks.layout.is_led and marks.layout.lists_changes
+    is_plain = is_asked or tells_earlier_itself(said.body)
     values = [] if is_plain else [with_unit(value, said.body) for value in earlier]
     holder = marks.holders.get(said, "")
     told = (
