@@ -209,6 +209,15 @@ def test_citations_on_a_phone_can_be_hit_and_leave_the_lines_where_they_are(page
     assert all(abs(each.evaluate(lines) % 1) < 0.02 for each in texts)
 
 
+def test_numbers_and_orders_of_sources_on_a_phone_can_be_hit(page: Page) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto(f"{page.url}sources/")
+    shown = page.locator(".sort a, .sources .marker:visible").all()
+    boxes = [box for each in shown if (box := each.bounding_box())]
+    assert len(boxes) > 4
+    assert all(box["width"] >= 24 and box["height"] >= 24 for box in boxes), boxes
+
+
 def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
     page.locator(".cite a").first.click()
     expect(page.locator("#citation-panel mark").first).to_be_visible()
