@@ -9,7 +9,7 @@ from ninja import Query, Router
 
 from dashboard.api.asking import source_names
 from dashboard.api.schemas import CallerOut, KnobOut, SettingsOut, TokenOut, UsageOut
-from dashboard.queries import queries
+from dashboard.queries.usage import usage_since
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
 from research.runtime.installation import current_installation
@@ -48,4 +48,4 @@ def list_settings(request: HttpRequest) -> SettingsOut:
 @router.get("/usage", response=UsageOut, summary="Sum up what your runs used")
 def read_usage(request: HttpRequest, days: Days = 30) -> UsageOut:
     """Counts your runs of the last `days` days."""
-    return UsageOut(days=days, **vars(queries.usage_since(request.auth.user, days)))
+    return UsageOut(days=days, **vars(usage_since(request.auth.user, days)))

@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from dashboard.forms import advanced_options, knobs, sources
 from dashboard.prices import always_shows_plan, explain_asking
 from dashboard.queries import queries
+from dashboard.queries.usage import usual_seconds
 from dashboard.stored_texts import worded
-from dashboard.words import format_number
+from dashboard.words import format_number, format_seconds
 from research.documents.folder import CONTENT_TYPES
 from research.engine.budget.estimate import estimate_depth
 from research.engine.config import ResearchConfig
@@ -29,9 +30,11 @@ def new_key() -> str:
     return secrets.token_urlsafe(16)
 
 
-def describe_depth(defaults: ResearchConfig, depth: str, *, has_model: bool) -> list[str]:
-    """Return the length of a model's report, and the most rounds of research unless their number is
-    fixed.
+def describe_depth(
+    defaults: ResearchConfig, depth: str, *, has_model: bool, usual: float | None = None
+) -> list[str]:
+    """Return the length of a model's report, and its `usual` seconds or, if they are not known, the
+    most rounds of research unless their number is fixed.
     """
     config = defaults.model_copy(update={"research_depth": depth})
     reach = estimate_depth(config)
@@ -39,7 +42,9 @@ def describe_depth(defaults: ResearchConfig, depth: str, *, has_model: bool) -> 
     if has_model:
         least, most = map(format_number, reach.words)
         told.append(gettext("%(least)s–%(most)s words") % {"least": least, "most": most})
-    if config.deep_research_mode != "fixed":
+    if usual is not None:
+        told.append(gettext("usually %(time)s") % {"time": format_seconds(usual)})
+    elif config.deep_research_mode != "fixed":
         text = ngettext("up to %(n)s round", "up to %(n)s rounds", reach.rounds)
         told.append(text % {"n": format_number(reach.rounds)})
     return told
@@ -138,11 +143,20 @@ class AskForm(forms.Form):
 
     @property
     def depths(self) -> list[tuple[Any, list[str]]]:
-        """Return the choices of depth, each with what it gives at most."""
+        """Return the choices of depth, each with what it gives and takes."""
         now = current_installation()
-        has_model = now.model_settings is not None
+        model = now.model_settings
+        usual = usual_seconds(self.asker, model.research_model) if model else {}
         return [
-            (choice, describe_depth(now.defaults, choice.data["value"], has_model=has_model))
+            (
+                choice,
+                describe_depth(
+                    now.defaults,
+                    choice.data["value"],
+                    has_model=model is not None,
+                    usual=usual.get(choice.data["value"]),
+                ),
+            )
             for choice in self["research_depth"]
         ]
 

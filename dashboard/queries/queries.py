@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -16,12 +15,11 @@ from django.db import connection
 from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
 from django.db.models.fields.json import KT
 from django.http import Http404
-from django.utils import timezone
 
 from dashboard.markdown.parsing import markers_beside
 from dashboard.queries.run_rows import cited_rows, copied_pages, labels_at, labels_of_earlier
 from dashboard.titles import name_parts
-from research.engine.records import ENDED, WAITING, Status, Usage
+from research.engine.records import ENDED, WAITING, Status
 from research.models import (
     Aspect,
     Collection,
@@ -128,19 +126,6 @@ class Head:
     @property
     def ended(self) -> bool:
         return self.status in ENDED
-
-
-@dataclass(frozen=True)
-class UsageTotal:
-    """What runs used; `cost_usd` is None if the price of one is unknown."""
-
-    runs: int = 0
-    seconds: float = 0.0
-    llm_calls: int = 0
-    tokens: int = 0
-    searches: int = 0
-    fetches: int = 0
-    cost_usd: float | None = 0.0
 
 
 def recent_runs(viewer: Viewer) -> Sequence[Run]:
@@ -371,21 +356,4 @@ def source_rows(viewer: Viewer, run: Run) -> SourceRows:
         asked={label: names[text] for label, text in asked.items() if text != run.question},
         earlier=labels_of_earlier(report) if report else frozenset(),
         copied_from=copied_pages(run),
-    )
-
-
-def usage_since(viewer: Viewer, days: int) -> UsageTotal:
-    """Sum up the user's own runs that were created in the last `days` days."""
-    since = timezone.now() - timedelta(days=days)
-    rows = Run.objects.filter(owner=viewer, created_at__gte=since).values_list("usage", flat=True)
-    used = [{**vars(Usage()), **usage} for usage in rows]
-    costs = [each["cost_usd"] for each in used]
-    return UsageTotal(
-        runs=len(used),
-        seconds=sum(each["seconds"] for each in used),
-        llm_calls=sum(each["llm_calls"] for each in used),
-        tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in used),
-        searches=sum(each["searches"] for each in used),
-        fetches=sum(each["fetches"] for each in used),
-        cost_usd=None if None in costs else sum(costs, 0.0),
     )

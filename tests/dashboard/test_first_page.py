@@ -86,6 +86,32 @@ def test_each_depth_says_what_it_gives(client: Client, settings: Settings) -> No
     ]
 
 
+def test_a_depth_says_how_long_it_usually_takes_once_it_was_used(
+    client: Client, admin: User, settings: Settings
+) -> None:
+    def finish(
+        *seconds: float, owner: User = admin, status: str = "completed", **columns: object
+    ) -> None:
+        for each in seconds:
+            told = {"analyst": "qwen3:8b", "usage": {"seconds": each}, **columns}
+            make_run(owner, status, **told)
+
+    settings.RESEARCH_MODEL = "qwen3:8b"
+    finish(100, 130)
+    finish(9000, status="failed")
+    finish(9000, analyst="another")
+    finish(9000, kind="revise")
+    finish(9000, owner=User.objects.create_user("ada"))
+    assert "usually" not in client.get("/").content.decode()
+    finish(7000)
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    quick, standard, thorough = (
+        " ".join(each.get_text().split()) for each in page.select(".depths label")
+    )
+    assert standard == "Standard 300–1,500 words usually 2:10 min"
+    assert "rounds" in quick and "rounds" in thorough
+
+
 def test_the_page_says_what_plumbline_is_more_softly_once_something_was_asked(
     client: Client, admin: User
 ) -> None:

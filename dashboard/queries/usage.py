@@ -1,0 +1,61 @@
+"""What runs of a user took: sums over days, and the usual time of each depth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import timedelta
+from statistics import median
+
+from django.utils import timezone
+
+from dashboard.queries.queries import Viewer
+from research.engine.records import Status, Usage
+from research.models import Run
+from research.models.runs import Kind
+
+RECENT = 50
+LEAST_RUNS = 3
+"""Runs of a depth from which on their time is called usual."""
+
+
+@dataclass(frozen=True)
+class UsageTotal:
+    """What runs used; `cost_usd` is None if the price of one is unknown."""
+
+    runs: int = 0
+    seconds: float = 0.0
+    llm_calls: int = 0
+    tokens: int = 0
+    searches: int = 0
+    fetches: int = 0
+    cost_usd: float | None = 0.0
+
+
+def usage_since(viewer: Viewer, days: int) -> UsageTotal:
+    """Sum up the user's own runs that were created in the last `days` days."""
+    since = timezone.now() - timedelta(days=days)
+    rows = Run.objects.filter(owner=viewer, created_at__gte=since).values_list("usage", flat=True)
+    used = [{**vars(Usage()), **usage} for usage in rows]
+    costs = [each["cost_usd"] for each in used]
+    return UsageTotal(
+        runs=len(used),
+        seconds=sum(each["seconds"] for each in used),
+        llm_calls=sum(each["llm_calls"] for each in used),
+        tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in used),
+        searches=sum(each["searches"] for each in used),
+        fetches=sum(each["fetches"] for each in used),
+        cost_usd=None if None in costs else sum(costs, 0.0),
+    )
+
+
+def usual_seconds(viewer: Viewer, model: str) -> dict[str, float]:
+    """Return the median time, by depth, of the user's latest finished questions with this model."""
+    ran = Run.objects.filter(
+        owner=viewer, analyst=model, status=Status.COMPLETED, kind=Kind.INITIAL
+    ).order_by("-pk")
+    took = defaultdict[str, list[float]](list)
+    for depth, seconds in ran.values_list("config__research_depth", "usage__seconds")[:RECENT]:
+        if depth and seconds:
+            took[depth].append(seconds)
+    return {depth: median(each) for depth, each in took.items() if len(each) >= LEAST_RUNS}
