@@ -37,7 +37,7 @@ from dashboard.titles import without_lead
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
-QUOTATION = re.compile(r"\s*[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
+QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
 DISPUTE = "dispute"
 """Anchor of the first box that tells on what sources disagree."""
@@ -221,7 +221,7 @@ def _mark_quoting(token: Token) -> None:
     kinds = [child.type for child in parts]
     if kinds != ["strong_open", "text", "strong_close", "text"] or not parts[0].attrs:
         return
-    if QUOTATION.fullmatch(parts[3].content):
+    if QUOTATION.fullmatch(parts[3].content.lstrip()):
         parts[0].attrSet("class", "lead-in quoting")
         told = span_token("told-by", gettext("quoted word for word"))
         parts[1].content = parts[1].content.rstrip(":： ")

@@ -23,6 +23,7 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
+_FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -262,7 +263,8 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    if ledger.began >= Form.ORGANISED and best.outcome == "refused":
+    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
             best = ClaimCheck("undecided", best.reasons)
