@@ -22,7 +22,7 @@ from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 136
 LEFT, TOP, BOTTOM = 74, 20, 108
-"""Where the field of the chart begins and ends; its axis stands at the left of it."""
+"""Left, top and bottom edge of the plot area, in SVG units; the axis labels are left of it."""
 BEST = 10.0
 LEAST_GAP = 0.8
 """Points of the score from which on the name of the target doesn't lie on a number of the axis."""

@@ -23,10 +23,10 @@ class Form(IntEnum):
     those that were cut from the sections.
     """
     ORGANISED = 33
-    """A draft says to which section each statement belongs. The short answer is worded anew and in
-    brief, and the sections of standard reports keep what it says. The comparison gives the rows of
-    the table of changes. The verifier sees up to four quotes of a record. Sources dated after the
-    day of the report are called so.
+    """The draft assigns each statement to a section. The short answer has brief sentences of its
+    own, and the sections of standard reports repeat their content. The comparison returns the rows
+    of the table of changes. The verifier sees up to four quotes of a record. Sources dated after
+    the report are marked.
     """
 
 

@@ -40,6 +40,7 @@ from research.engine.report.draft import (
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.report_format import (
+    LENGTHS,
     summary_words,
     wanted_form,
     wanted_length,
@@ -107,7 +108,7 @@ BROAD_FROM = 4
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 LEAST_DRAFT = 400
-"""Words of the sections of a draft that is given least room by what stands before them."""
+"""Minimum number of words for the sections of a draft, however long its tables are."""
 SPARE_DRAFT = 2
 """Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
 statements that take fewest words.
@@ -203,6 +204,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
         "is_organised": _is_organised(run),
+        "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
     }
@@ -239,7 +241,7 @@ def _usual_length(run: Run) -> str:
     elif _is_organised(run):
         room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
-        least = min(least, 10 * (4 * most // 50))
+        least = min(least, most * 4 // 5 // 10 * 10)
     return f"{least:,} to {most:,}"
 
 

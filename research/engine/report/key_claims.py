@@ -103,7 +103,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     cited = {i for said in section.statements for i in said.evidence}
     if run.has_model:
         told = [r for r in told if not _is_outdated(ledger, r)]
-        # One side of what is disputed is told by who holds it.
+        # Only the statement that names the holder presents a side of a dispute.
         told = [r for r in told if cited.isdisjoint(r.contradicts)]
     added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
     if run.has_model:

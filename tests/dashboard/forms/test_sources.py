@@ -33,7 +33,7 @@ def run(admin: User) -> Run:
 
 
 def cite(run: Run, marker: int, url: str, places: int = 1, **columns: object) -> EvidenceSource:
-    """Have the report cite one more page, with a quote of its own; return that."""
+    """Add a cited page with one quote to the report, and return the quote."""
     quote = add_evidence(run, marker).quotes.get()
     quote.url, quote.independence_key, quote.text_sha256 = url, url.split("/")[2], f"{marker}"
     quote.published = columns.get("published")
