@@ -428,3 +428,15 @@ async def test_the_short_answer_rests_on_answered_sub_questions_alone() -> None:
     ran = await world.ask(CHAIN.question)
     assert "## Who designed" in ran.report.markdown
     assert ran.report.short_answer and "designed" not in ran.report.short_answer
+
+
+@pytest.mark.parametrize(("form", "is_besides"), [("", True), ("memo", False)])
+async def test_a_form_with_a_length_of_its_own_includes_the_short_answer(
+    form: str, is_besides: bool
+) -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["intake"] = lambda answer: answer | {"form": form}
+    await world.ask(CHAIN.question)
+    [draft] = [each for each in world.model.requests if each.task == "draft"][-1:]
+    assert ("come on top" in draft.prompt) is is_besides
