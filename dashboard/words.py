@@ -148,8 +148,11 @@ KIND = {
     "official": _("official"),
     "academic": _("academic"),
     "news": _("news"),
-    "forum": _("forum"),
+    "reference": _("reference work"),
+    "association": _("association"),
     "vendor": _("vendor"),
+    "blog": _("blog"),
+    "forum": _("forum"),
     "document": _("document"),
     "unknown": _("website"),
 }

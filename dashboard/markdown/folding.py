@@ -33,7 +33,7 @@ ATTRIBUTES = {
     "sup": {"class"},
     "td": {"class", "data-label"},
 }
-ANSWERS_FIRST = 6
+ANSWERS_FIRST = 12
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""

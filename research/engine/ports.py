@@ -15,7 +15,10 @@ from urllib.parse import urlsplit
 
 from research.errors import PlumblineError
 
-SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
+SourceKind = Literal[
+    "official", "academic", "news", "reference", "association", "vendor", "blog", "forum",
+    "document", "unknown",
+]  # fmt: skip
 SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
 ModelRole = Literal["research", "reader", "evaluator", "judge"]

@@ -28,6 +28,10 @@ class Form(IntEnum):
     of the table of changes. The verifier sees up to four quotes of a record. Sources dated after
     the report are marked.
     """
+    ATTRIBUTED = 34
+    """The comparison returns what kind of publisher each site is, which boxes of disputes tell. The
+    sentences of the short answer are shorter.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -29,6 +30,7 @@ from research.engine.llm_tasks.draft import COMPARED_FROM, usable_evidence
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
+from research.engine.ports import SourceKind
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
     amounts_of,
@@ -43,7 +45,18 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
-MOST_CHANGES = 12
+MOST_CHANGES, MOST_SITES = 12, 30
+PUBLISHERS: Mapping[str, SourceKind] = {
+    "official": "official",
+    "scholarly": "academic",
+    "news": "news",
+    "reference": "reference",
+    "association": "association",
+    "company": "vendor",
+    "blog": "blog",
+    "forum": "forum",
+}
+"""Kinds of sources by the model's words for them."""
 LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
 
@@ -92,10 +105,29 @@ class ChangesAnswer(CompareAnswer):
     changes: list[ChangeAnswer] = Field(default_factory=list)
 
 
+class SiteAnswer(Answer):
+    """A site by its host, and what kind of publisher it is."""
+
+    host: str
+    kind: str
+
+
+class SitesAnswer(CompareAnswer):
+    """A comparison of findings from sites of unknown kinds."""
+
+    sites: list[SiteAnswer] = Field(default_factory=list)
+
+
+class ChangesAndSitesAnswer(ChangesAnswer, SitesAnswer):
+    """A comparison with what has changed and the kinds of sites."""
+
+
 Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]
 """Things, properties and the cells that are known."""
 COMPARE = Task("compare", CompareAnswer, 3000)
 COMPARE_CHANGES: Task[CompareAnswer] = Task("compare", ChangesAnswer, 4000)
+COMPARE_SITES: Task[CompareAnswer] = Task("compare", SitesAnswer, 3500)
+COMPARE_CHANGES_AND_SITES: Task[CompareAnswer] = Task("compare", ChangesAndSitesAnswer, 4500)
 
 
 def compares_findings(run: Run) -> bool:
@@ -106,10 +138,9 @@ def compares_findings(run: Run) -> bool:
 async def compare_findings(run: Run) -> None:
     """Note in the ledger how the findings relate to each other; nothing if the model fails."""
     run.report_action("Comparing the findings")
-    task = COMPARE_CHANGES if _tells_changes(run) else COMPARE
     try:
         answer, context = await ask_fitting(
-            run, f"{run.report_place}/compare", task, lambda room: _prompt_context(run, room)
+            run, f"{run.report_place}/compare", _task(run), lambda room: _prompt_context(run, room)
         )
     except TaskFailedError as failed:
         run.fell_back(COMPARE.name, failed.cause)
@@ -125,6 +156,36 @@ async def compare_findings(run: Run) -> None:
     relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
+    note_kinds(run.ledger, answer.sites if isinstance(answer, SitesAnswer) else ())
+
+
+def _task(run: Run) -> Task[CompareAnswer]:
+    if unclassified_sites(run):
+        return COMPARE_CHANGES_AND_SITES if _tells_changes(run) else COMPARE_SITES
+    return COMPARE_CHANGES if _tells_changes(run) else COMPARE
+
+
+def unclassified_sites(run: Run) -> dict[str, str]:
+    """Return the names of the sites of usable evidence whose kind their address doesn't tell, by
+    host; those with most findings first.
+    """
+    if run.form < Form.ATTRIBUTED:
+        return {}
+    known = run.ledger.sources
+    urls = [source.url for record in usable_evidence(run.ledger) for source in record.sources]
+    quoted = [known[url] for url in urls if url in known]
+    often = Counter(source.domain for source in quoted if source.kind == "unknown")
+    names = {source.domain: source.site or source.domain for source in quoted}
+    return {host: names[host] for host, _ in often.most_common(MOST_SITES)}
+
+
+def note_kinds(ledger: Ledger, said: Iterable[SiteAnswer]) -> None:
+    """Note what kind of publisher each source of an unknown kind is, as the model says."""
+    kinds = {each.host.strip().lower(): each.kind.strip().lower() for each in said}
+    for source in tuple(ledger.sources.values()):
+        kind = PUBLISHERS.get(kinds.get(source.domain, ""))
+        if source.kind == "unknown" and kind:
+            ledger.put_source(replace(source, kind=kind))
 
 
 async def relate_drafted(
@@ -194,6 +255,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "fence": fences(run),
         "things": compared_things(run.question.text),
         "most_changes": MOST_CHANGES if _tells_changes(run) else 0,
+        "sites": unclassified_sites(run),
     }
 
 

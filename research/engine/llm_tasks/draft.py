@@ -204,6 +204,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
         "is_organised": _is_organised(run),
+        "is_terse": run.form >= Form.ATTRIBUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),

@@ -46,8 +46,8 @@ from research.engine.report.report_format import wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
 
-SUMMARY_WORDS = (30, 22)
-"""Words of the summary on each sub-question, in runs before `Form.ORGANISED`, and since."""
+SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
+"""Words of the summary on each sub-question, by the form since which they hold."""
 SUMMARY_SHOWN = 8
 """Statements of each section that the summary is written from."""
 _NUMBERS = re.compile(r" ?\[[\d,; ]{1,80}\]")  # "… in 1889. [1, 4]"
@@ -207,14 +207,16 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         if room >= 0:
             kept.append((number, each))
     parts = [aspect for aspect in ledger.aspects.values() if aspect.state in ANSWERING]
+    words = next(words for since, words in SUMMARY_WORDS.items() if run.form >= since)
     return {
         "question": run.question.text,
         "language": ledger.plan.language,
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
-        "is_organised": (is_organised := run.form >= Form.ORGANISED),
-        "length": f"at most {SUMMARY_WORDS[is_organised] * max(2, len(parts))}",
+        "is_organised": run.form >= Form.ORGANISED,
+        "is_terse": run.form >= Form.ATTRIBUTED,
+        "length": f"at most {words * max(2, len(parts))}",
     }
 
 

@@ -20,8 +20,10 @@ from research.engine.threads.seed import ReportForm, ReportFormat
 
 SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
 WORDS_OF_A_DATE = 3
-BRIEF_WORDS_OF_A_PART, LEAST_SUMMARY_WORDS = 22, 120
+WORDS_AT_A_GLANCE, LEAST_SUMMARY_WORDS = 15, 100
 """The same where sections say in full what the summary says in brief."""
+BRIEF_WORDS_OF_A_PART, LEAST_BRIEF_WORDS = 22, 120
+"""The same in runs before `Form.ATTRIBUTED`."""
 TABLE_WORDS = 300
 LENGTHS = {
     "shorter": "at most 200",
@@ -105,8 +107,10 @@ def summary_words(ledger: Ledger) -> int:
     parts = len(ledger.aspects)
     if ledger.complexity is Complexity.SIMPLE or parts < 2:
         return SHORT_ANSWER_WORDS
+    if ledger.began >= Form.ATTRIBUTED:
+        return max(LEAST_SUMMARY_WORDS, WORDS_AT_A_GLANCE * parts)
     if ledger.began >= Form.ORGANISED:
-        return max(LEAST_SUMMARY_WORDS, BRIEF_WORDS_OF_A_PART * parts)
+        return max(LEAST_BRIEF_WORDS, BRIEF_WORDS_OF_A_PART * parts)
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
 
 

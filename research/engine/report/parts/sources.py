@@ -14,6 +14,7 @@ from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import term_set
 
+_NO_KINDS = frozenset({"unknown", "document"})
 LONGEST_NAME = 60
 """Characters of a publisher's name beside a statement."""
 
@@ -30,7 +31,7 @@ def render_source(ledger: Ledger, source: Source, words: Labels, today: str = ""
     told = [
         escape_markdown(publisher),
         source.domain,
-        "" if source.kind in {"unknown", "document"} else words[f"kind_{source.kind}"],
+        "" if source.kind in _NO_KINDS else words[f"kind_{source.kind}"],
         words["dated_later"].format(date=date) if today and day > today else date,
     ]
     reason = f": {source.reason}" if source.reason else ""
@@ -106,6 +107,22 @@ def reported_by(statement: Statement, ledger: Ledger, words: Labels, holder: str
     return words["reported_by"].format(name=escape_markdown(names[0]))
 
 
+def kind_of_holder(holder: str, ledger: Ledger, words: Labels) -> str:
+    """Return what kind of publisher the holder of a view is, if it is the publisher of a source
+    and its name doesn't say so; "" if it isn't known.
+    """
+    if ledger.began < Form.ATTRIBUTED:
+        return ""
+    wanted = term_set(holder)
+    kinds = {
+        source.kind
+        for source in ledger.sources.values()
+        if source.kind not in _NO_KINDS and source.site and wanted <= term_set(source.site)
+    }
+    kind = words[f"kind_{kinds.pop()}"] if len(kinds) == 1 else ""
+    return "" if kind.casefold() in holder.casefold() else kind
+
+
 def told_by(
     statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY, holder: str = ""
 ) -> str:
@@ -129,7 +146,7 @@ def told_by(
         is_named = term_set(holder) <= term_set(publisher)
         publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
-    called = "" if kind in {"unknown", "document"} else words[f"kind_{kind}"]
+    called = "" if kind in _NO_KINDS else words[f"kind_{kind}"]
     if called.casefold() in publisher.casefold():
         called = ""
     told = (

@@ -22,6 +22,7 @@ from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import (
     doubt_mark,
     kind_mark,
+    kind_of_holder,
     publisher_of,
     reported_by,
     site_name,
@@ -263,9 +264,16 @@ def _render_cited(
     else:
         said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
         said += escape_sentence(rest)
-        said = said.replace(holder, f"**{holder}**", 1) if holder else said
+        said = said.replace(holder, _name_holder(holder, said, marks), 1) if holder else said
         said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     return f"{said} {marks.of((*last, *statement.earlier))}"
+
+
+def _name_holder(holder: str, said: str, marks: Markers) -> str:
+    """Return the name of who holds a view, in bold, with what kind of publisher it is."""
+    kind = kind_of_holder(holder, marks.ledger, marks.words)
+    is_genitive = said.partition(holder)[2][:1] in {"'", "’"}
+    return f"**{holder}**" if is_genitive or not kind else f"**{holder}** ({kind})"
 
 
 def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
