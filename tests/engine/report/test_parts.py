@@ -7,6 +7,8 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
+from research.engine.ports import SourceKind
 from research.engine.records import AspectState, Gap, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
@@ -358,6 +360,50 @@ def test_a_view_that_its_holder_publishes_nowhere_names_who_reports_it() -> None
     box = render_report(known, draft, "", 0, 0, Layout(is_dense=True, is_terse=True)).markdown
     assert "blames the winter (as reported by Evening Press). [1]" in box
     assert "Daily Tide** blames the ferry. [2]" in box
+
+
+@pytest.mark.parametrize(
+    ("site", "kind", "told"),
+    [
+        ("Harbour Board", "official", "The **Harbour Board** (official) blames the winter."),
+        ("Harbour Board", "unknown", "The **Harbour Board** blames the winter."),
+        ("Harbour Board News", "news", "The **Harbour Board** (news) blames the winter."),
+        ("Evening Press", "news", "The **Harbour Board** blames the winter (as reported by"),
+    ],
+)
+def test_a_box_tells_what_kind_of_publisher_holds_a_view(
+    site: str, kind: SourceKind, told: str
+) -> None:
+    one = record_of("E1", "The Harbour Board blames the winter.", "press.example")
+    other = record_of("E2", "The Daily Tide blames the ferry.", "tide.example")
+    one, other = replace(one, contradicts=("E2",)), replace(other, contradicts=("E1",))
+    known = ledger_of(one, other)
+    for record, name in ((one, site), (other, "The Daily Tide")):
+        url = record.sources[0].url
+        known.pages[url] = replace(page(url, record.claim), site=name)
+        known.sources[url] = Source(url, "T", "press.example", 1, kind=kind, site=name)
+    draft = Draft((), (Section("A1", tuple(Statement(r.claim, (r.id,)) for r in (one, other))),))
+    terse = Layout(is_dense=True, is_terse=True)
+    for began, is_new in ((Form.ATTRIBUTED, True), (Form.ORGANISED, False)):
+        known.began = began
+        box = render_report(known, draft, "", 0, 0, terse).markdown
+        assert (told in box) is (is_new or f"({kind})" not in told)
+
+
+def test_a_box_tells_the_kind_of_a_publisher_once() -> None:
+    one = record_of("E1", "The Harbour Board blames the winter.", "board.example")
+    other = record_of("E2", "The Daily Tide blames the ferry.", "tide.example")
+    one, other = replace(one, contradicts=("E2",)), replace(other, contradicts=("E1",))
+    known = ledger_of(one, other)
+    known.began = Form.ATTRIBUTED
+    for record, name in ((one, "Harbour Board"), (other, "The Daily Tide")):
+        url = record.sources[0].url
+        known.pages[url] = replace(page(url, record.claim), site=name)
+        known.sources[url] = Source(url, "T", "s.example", 1, kind="official", site=name)
+    draft = Draft((), (Section("A1", tuple(Statement(r.claim, (r.id,)) for r in (one, other))),))
+    text, _, _ = render_report(known, draft, "", 0, 0, Layout()).markdown.partition("## Sources")
+    assert "**Harbour Board** (official) blames the winter (1 January 2026). [1]" in text
+    assert text.count("official") == 2
 
 
 def test_a_report_lists_what_was_still_missing_in_its_sections() -> None:

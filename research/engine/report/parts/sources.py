@@ -147,7 +147,8 @@ def told_by(
         publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
     called = "" if kind in _NO_KINDS else words[f"kind_{kind}"]
-    if called.casefold() in publisher.casefold():
+    is_told = bool(holder) and is_named and ledger.began >= Form.ATTRIBUTED  # beside the holder
+    if is_told or called.casefold() in publisher.casefold():
         called = ""
     told = (
         "" if is_named else escape_markdown(publisher),
