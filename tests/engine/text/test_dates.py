@@ -18,6 +18,9 @@ from research.engine.text.dates import Date, find_dates, is_within, without_date
         ("between 1950 and 2010", [(1950, None, None), (2010, None, None)]),
         ("1990 people", [(1990, None, None)]),
         ("about 1990 %", []),
+        ("exceed, by default, 1000 tuples", []),
+        ("it grew by 1500 rows", []),
+        ("(1776), in 1492 Columbus", [(1776, None, None), (1492, None, None)]),
     ],
 )
 def test_dates_are_found_in_many_forms(text: str, dates: list[Date]) -> None:

@@ -178,6 +178,8 @@ def _ordinals(quote: str) -> Iterator[Amount]:
 def _given(said: Amount, known: Amount, every: Sequence[Amount], quote: str) -> bool:
     if said.dimension and not known.dimension and _is_of_unit_named(said, known, quote):
         return True
+    if _is_rate_of_period_named(said, known, quote):
+        return True
     if same_amount(said, known):
         return not (said.dimension and not known.dimension) or _may_have_unit(said, known, every)
     if not said.dimension or not known.dimension or said.value != known.value:
@@ -193,6 +195,16 @@ def _is_of_unit_named(said: Amount, known: Amount, quote: str) -> bool:
         for unit in named
         if unit
     )
+
+
+def _is_rate_of_period_named(said: Amount, known: Amount, quote: str) -> bool:
+    """Return whether it is a number of things in a period that the quote names apart: "145 talers
+    a day" of "for a day in court jurors are paid 145 talers".
+    """
+    is_rate = said.dimension == "/time" and not known.dimension and said.value == known.value
+    period = said.unit.name.removeprefix("/")
+    named = (find_unit(word) for word in _WORD.findall(quote))
+    return is_rate and said.noun == known.noun and any(u and u.name == period for u in named)
 
 
 def _may_have_unit(said: Amount, known: Amount, every: Sequence[Amount]) -> bool:
