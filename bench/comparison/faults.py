@@ -67,9 +67,10 @@ def _changing(change: Callable[[Finding, bool], Sequence[Finding]]) -> Rules:
         lines: Sequence[NumberedSentence],
         aspect: Aspect,
         question: str,
+        most_quotes: int,
     ) -> None:
         known = len(reading.findings)
-        check_finding(reading, said, lines, aspect, question)
+        check_finding(reading, said, lines, aspect, question, most_quotes)
         for finding in reading.findings[known:]:
             reading.findings[known:] = change(finding, known == 0)
 

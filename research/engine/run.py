@@ -89,7 +89,8 @@ class Run:
     the last one that was made. `begun` is a draft that nobody knows yet to be needed,
     and `scouted` are queries of such searches, with their places. `failed` are the rounds that
     could read no page, `failing` how many of them were the last in a row, and `retries` the
-    topics of the last one. `shown` is what searches showed of each page that was chosen.
+    topics of the last one. `shown` is what searches showed of each page that was chosen, and
+    `read_lines` are the numbers of the sentences of each page that a model was shown.
     `is_chained` says that the question is covered by pages of which one names the other: each
     rests on its own, so that further sources for the whole are unavailable. `qualification` is
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
@@ -118,6 +119,7 @@ class Run:
     retries: list[Topic] = field(default_factory=list)
     failing: int = 0
     shown: dict[str, str] = field(default_factory=dict)
+    read_lines: dict[str, frozenset[int]] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
     is_chained: bool = False
     is_verified: bool = False

@@ -65,7 +65,7 @@ class Rules:
 
     # --- evidence and report
 
-    check_finding: Callable[[Reading, str, Sequence[NumberedSentence], Aspect, str], None] = (
+    check_finding: Callable[[Reading, str, Sequence[NumberedSentence], Aspect, str, int], None] = (
         check_finding
     )
     """Compare what a model says of a page with the page, and add it to the unit's reading."""

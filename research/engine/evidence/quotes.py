@@ -38,6 +38,21 @@ def quote_span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | No
     return (start, end) if end > start else None
 
 
+def quote_spans(sentences: Sequence[Sentence], text: str, most: int) -> list[tuple[int, int]]:
+    """Offsets of at most so many quotes, one for each run of neighbouring sentences, in the order
+    in which they are named.
+    """
+    spans: list[tuple[int, int]] = []
+    left = list(sentences)
+    while left and len(spans) < most:
+        span = quote_span(left, text)
+        if span is None:
+            break
+        spans.append(span)
+        left = [each for each in left if not (span[0] <= each.start < span[1])]
+    return spans
+
+
 def plain_quote(quote: str) -> str:
     """Return a quote as people read it: white space folded, list and table marks dropped."""
     return normalise_space(_ITEM_MARK.sub("", quote))

@@ -30,7 +30,9 @@ class Form(IntEnum):
     """
     ATTRIBUTED = 34
     """The comparison returns what kind of publisher each site is, which boxes of disputes tell. The
-    sentences of the short answer are shorter.
+    sentences of the short answer are shorter. A long page that several searches name first is shown
+    for all of their topics, and what wasn't shown of it may be read in a later round. A finding has
+    the quotes of sentences that stand apart.
     """
 
 

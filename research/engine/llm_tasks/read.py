@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
+from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
@@ -46,7 +47,7 @@ class ReadAnswer(Answer):
 
 
 TASK = Task("read", ReadAnswer, 3000, role="reader")
-MOST_LEADS = 12
+MOST_LEADS, MOST_QUOTES = 12, 3
 USUAL_CLAIMS, MANY_CLAIMS = "five from a page, ten from a long one", "ten from a page"
 CLAIMS_OF_FEW_PAGES = 2
 """By how much more claims are kept of a page where a broad question has few."""
@@ -100,6 +101,8 @@ async def _read_or_fall_back(
 async def _read_with_model(
     run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
+    known_lines = {page.url: run.read_lines.get(page.url, frozenset()) for page in pages}
+
     def context(room: int) -> dict[str, Any]:
         return {
             "claims": MANY_CLAIMS if _has_few_pages(run) else USUAL_CLAIMS,
@@ -117,13 +120,20 @@ async def _read_with_model(
                 run.rules.near_copy_share,
                 only_near=True,
                 whole=run.limits.notes > 1,
+                beside=asked.beside,
+                known=known_lines,
             ),
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
+    reads_rest = run.form >= Form.ATTRIBUTED
+    for line in lines.values() if reads_rest else ():
+        before = run.read_lines.get(line.page.url, frozenset())
+        run.read_lines[line.page.url] = before | {line.sentence.number}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
+    most_quotes = MOST_QUOTES if reads_rest else 1
 
     def check_findings() -> None:
         for found in answer.findings:
@@ -134,7 +144,9 @@ async def _read_with_model(
                 if url not in most:
                     most[url] = most_claims(run, said)
                 if taken[url] <= most[url]:
-                    run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
+                    run.rules.check_finding(
+                        result, found.claim, said, aspect, run.question.text, most_quotes
+                    )
 
     await run_in_thread(check_findings)
     for lead in answer.leads[:MOST_LEADS]:
@@ -160,7 +172,7 @@ def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
         return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
     of_long = run.limits.long_page
-    if run.limits.notes > 1:
+    if run.limits.notes > 1 or run.form >= Form.ATTRIBUTED:
         of_long = max(of_long, CLAIMS_OF_LONG_PAGE)
     return most * of_long if is_long else most
 

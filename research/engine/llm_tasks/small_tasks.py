@@ -133,7 +133,7 @@ async def _read_page(
     for found in answer.findings[:MOST_FINDINGS]:
         pointed = [lines[found.sentence]] if found.sentence in lines else []
         aspect = _nearest_aspect(pointed[0].sentence.text if pointed else "", page, aspects)
-        run.rules.check_finding(result, found.claim, pointed, aspect, run.question.text)
+        run.rules.check_finding(result, found.claim, pointed, aspect, run.question.text, 1)
     result.findings = [_weigh_finding(finding, aspects) for finding in result.findings]
     return result
 

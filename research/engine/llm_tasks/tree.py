@@ -133,6 +133,6 @@ async def extract_learnings(
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
-        run.rules.check_finding(reading, learning.text, pointed, aspect, run.question.text)
+        run.rules.check_finding(reading, learning.text, pointed, aspect, run.question.text, 1)
     follow_ups = filter(None, map(run.admitted, answer.follow_ups))
     return reading, [text[:FOLLOW_UP_LENGTH] for text in follow_ups][:MOST_FOLLOW_UPS]

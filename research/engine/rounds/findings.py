@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from research.engine.evidence import claim_check, quotes
@@ -24,11 +24,14 @@ from research.engine.untrusted.screening import label_of
 
 @dataclass(frozen=True)
 class Asked:
-    """Purpose of reading a unit's pages: the topics, the queries that found them, the reason."""
+    """Purpose of reading a unit's pages: the topics, the queries that found them, the reason, and
+    by address the topics of other units whose searches named a page among the first.
+    """
 
     topics: tuple[str, ...]
     queries: tuple[str, ...] = ()
     reason: str = ""
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     @property
     def topic(self) -> str:
@@ -71,9 +74,15 @@ class Reading:
 
 
 def check_finding(
-    reading: Reading, said: str, lines: Sequence[NumberedSentence], aspect: Aspect, question: str
+    reading: Reading,
+    said: str,
+    lines: Sequence[NumberedSentence],
+    aspect: Aspect,
+    question: str,
+    most_quotes: int = 1,
 ) -> None:
-    """Return the finding with its quote from the page.
+    """Return the finding with its quote from the page, or at most so many where its sentences stand
+    apart.
 
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
@@ -104,6 +113,14 @@ def check_finding(
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     context = f"{page.title} {source.section} {question}"
+    sentences = [line.sentence for line in lines]
+    spans = quotes.quote_spans(sentences, page.text, most_quotes)[1:] if most_quotes > 1 else []
+    also = tuple(quote_source(page, *span, section) for span in spans)
+    told = " ".join(each.quote for each in (source, *also))
+    if also and not find_claim_fault(claim, told, context, source.day):
+        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), also)
+        reading.findings.append(found)
+        return
     if reason := find_claim_fault(claim, source.quote, context, source.day):
         reading.refusals.append(Refusal(claim, page.url, reason))
         refused, claim = claim, quotes.plain_quote(source.quote)

@@ -17,7 +17,9 @@ from functools import partial
 from math import ceil
 
 from research.engine.analyst import analyst_of
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.assess import unsearched_leads
+from research.engine.llm_tasks.prompting.prompt_pages import PAGE_CHARACTERS
 from research.engine.offline.passages.coverage import QuestionScale
 from research.engine.ports import SearchHit
 from research.engine.records import Round, Skipped, Source, Status, Unit
@@ -39,6 +41,7 @@ from research.engine.rounds.units import (
 )
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.sentences import split_sentences
 from research.engine.text.similarity import find_twin
 
 FIRST_WAVE = 0.6
@@ -46,6 +49,12 @@ FIRST_WAVE = 0.6
 
 UNREADABLE = frozenset({"failed", "refused", "empty"})
 """What became of sources whose mirrors are still wanted."""
+
+FIRST_HITS = 3
+"""Hits of a search among which a page is likely to be on its topic."""
+
+LEAST_UNREAD = 10
+"""Sentences that a page must have left for being read again."""
 
 NEARLY = 0.75
 """Of the best page's worth, what a page must promise that is read beside enough others."""
@@ -193,11 +202,45 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
         run.tried.update(urls)
+    if run.form >= Form.ATTRIBUTED:
+        for item in work:
+            item.beside = _topics_beside(item, work)
+            item.urls += _half_read(run, item)
     taken = sum(map(len, chosen))
     most = min(taken, _fetches_left(run) - taken)
     spares = choose_pages(wanted, most, room, run.tried, _shown_texts(run))
     for item, urls in zip(work, spares, strict=True):
         item.spares = urls
+
+
+def _topics_beside(item: Work, work: Sequence[Work]) -> dict[str, tuple[str, ...]]:
+    """Return by address the topics of other units that found one of the unit's pages among the
+    first, too.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for url in item.urls:
+        others = (
+            each.topic.text
+            for each in work
+            if each is not item and any(hit.url == url for hit in each.hits[:FIRST_HITS])
+        )
+        if texts := tuple(others):
+            found[url] = texts
+    return found
+
+
+def _half_read(run: Run, item: Work) -> list[str]:
+    """Return the first page among the first hits that is too long to have been shown whole when it
+    was read before.
+    """
+    known = (run.ledger.pages.get(hit.url) for hit in item.hits[:FIRST_HITS])
+    long = (page for page in known if page and len(page.text) > PAGE_CHARACTERS)
+    return [
+        page.url
+        for page in long
+        if (read := run.read_lines.get(page.url))
+        and len(split_sentences(page.text)) >= len(read) + LEAST_UNREAD
+    ][:1]
 
 
 def _worth_reading(run: Run, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:

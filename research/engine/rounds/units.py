@@ -46,7 +46,7 @@ class Work:
 
     `searched` maps the queries sent to their number of hits; `spares` are pages to fetch in place
     of those of `urls` that can't be fetched. `also` are the units whose pages it reads with its
-    own.
+    own. `beside` has by address the topics of other units whose searches named a page first, too.
     """
 
     unit: Unit
@@ -59,6 +59,7 @@ class Work:
     reading: Reading = field(default_factory=Reading)
     follow_ups: list[str] = field(default_factory=list)
     also: list[Work] = field(default_factory=list)
+    beside: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -70,7 +71,8 @@ class Work:
         every = [self, *self.also]
         topics = unique_texts(each.topic.text for each in every)
         queries = unique_texts(query for each in every for query in each.unit.queries)
-        return Asked(tuple(topics), tuple(queries), self.topic.reason)
+        beside = {url: texts for each in every for url, texts in each.beside.items()}
+        return Asked(tuple(topics), tuple(queries), self.topic.reason, beside)
 
 
 Reader = Callable[[Run, Work], Awaitable[Reading]]

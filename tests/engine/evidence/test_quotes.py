@@ -34,6 +34,17 @@ def test_neighbouring_sentences_make_one_quote_and_others_do_not() -> None:
     assert quotes.quote_span([], text) is None
 
 
+def test_sentences_that_stand_apart_make_several_quotes() -> None:
+    text = "One is here. Two is here. Three is here. Four is here. Five is here."
+    one, two, three, four, five = split_sentences(text)
+    apart = [one, two, four, one]
+    spans = [(one.start, two.end), (four.start, four.end)]
+    assert quotes.quote_spans(apart, text, 3) == spans
+    assert quotes.quote_spans(apart, text, 1) == spans[:1]
+    assert len(quotes.quote_spans([one, three, five], text, 2)) == 2
+    assert quotes.quote_spans([], text, 3) == []
+
+
 def test_a_list_item_is_a_quote_of_its_own() -> None:
     text = "- Beat the eggs.\n- Melt the butter."
     one, two = split_sentences(text)

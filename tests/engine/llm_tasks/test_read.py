@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
+from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.llm_tasks.read import most_claims
 from research.engine.records import Complexity, RefusedQuote, Source
@@ -279,18 +280,20 @@ async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_to
 
 @pytest.mark.parametrize(
     "parts, words, kept",
-    [(9, 900, 14), (9, 700, 7), (2, 900, 5)],
-    ids=["long", "short", "narrow"],
+    [(9, 900, 14), (9, 700, 7), (2, 700, 5), (2, 900, 10)],
+    ids=["long", "short", "narrow", "narrow and long"],
 )
-def test_a_broad_question_keeps_half_as_many_claims_again_and_more_of_a_long_page(
+def test_a_broad_question_keeps_half_as_many_claims_again_and_a_long_page_twice_as_many(
     parts: int, words: int, kept: int
 ) -> None:
     config = ResearchConfig(research_depth="standard")
     limits = limits_for(config, Complexity.COMPLEX, parts)
-    run: Any = SimpleNamespace(config=config, limits=limits)
+    run: Any = SimpleNamespace(config=config, limits=limits, form=Form.ATTRIBUTED)
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
+    run.form = Form.ORGANISED
+    assert most_claims(run, lines) == (5 if parts == 2 else kept)
 
 
 async def test_a_page_that_only_repeats_another_takes_no_room_in_a_prompt() -> None:

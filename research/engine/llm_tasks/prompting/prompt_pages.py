@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
@@ -13,7 +15,10 @@ from research.engine.text.tokens import term_set
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
 
 PAGE_CHARACTERS = 8000
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 NEAR = 1
+MOST_TOPICS = 3
+"""Topics for each of which a page that several searches named first has room."""
 SHORT_PAGE = 1200
 """Characters up to which a page is shown whole."""
 SHARE_OF_ONE = 0.5
@@ -47,25 +52,40 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
+    beside: Mapping[str, tuple[str, ...]] = NOTHING,
+    known: Mapping[str, Set[int]] = NOTHING,
 ) -> list[PromptPage]:
-    """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
+    """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`, or to
+    that for each of the topics `beside` those of this reading that it may be relevant to as well.
 
     `aims` are the texts that a page may be relevant to, the question first. With `room` all pages
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
-    page to them. Sentences that dictate what texts are to say are marked.
+    page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
+    their page are `known` are left out. Both mappings are by address.
     """
-    shown = [_shown_sentences(page, aims[0]) for page in pages]
-    shares = _share_room([_text_size(each) for each in shown], room)
+    shown = [
+        [
+            each
+            for each in _shown_sentences(page, aims[0])
+            if each.number not in known.get(page.url, ())
+        ]
+        for page in pages
+    ]
+    topics = [min(1 + len(beside.get(page.url, ())), MOST_TOPICS) for page in pages]
+    most = [PAGE_CHARACTERS * number for number in topics]
+    shares = _share_room([_text_size(each) for each in shown], most, room)
     sheets: list[PromptPage] = []
     number = 0
     for position, page in enumerate(pages):
         lines = []
         told = only_quoted(split_sentences(page.text), aims[0])
         repeated = _repeated_sentences(page, sheets, copied_share)
-        near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
-        for sentence in _fit_sentences(page, near, aims, shares[position]):
+        wanted = (*aims, *beside.get(page.url, ()))
+        left = shown[position]
+        near = left if whole else _near_sentences(page, left, wanted, only_near)
+        for sentence in _fit_sentences(page, near, wanted, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told
@@ -74,13 +94,13 @@ def number_sentences(
     return sheets
 
 
-def _share_room(sizes: Sequence[int], room: int | None) -> list[int]:
+def _share_room(sizes: Sequence[int], most: Sequence[int], room: int | None) -> list[int]:
     """Return the characters that each page may take, the smallest ones served first."""
-    left = len(sizes) * PAGE_CHARACTERS if room is None else room
+    left = sum(most) if room is None else room
     shares = [0] * len(sizes)
-    ascending = sorted(range(len(sizes)), key=lambda at: sizes[at])
+    ascending = sorted(range(len(sizes)), key=lambda at: min(sizes[at], most[at]))
     for turn, at in enumerate(ascending):
-        shares[at] = min(sizes[at], PAGE_CHARACTERS, left // (len(sizes) - turn))
+        shares[at] = min(sizes[at], most[at], left // (len(sizes) - turn))
         left -= shares[at]
     return shares
 

@@ -5,7 +5,11 @@ Without `only_near` or `whole` they are those of the fixed mode and of small mod
 
 import pytest
 
-from research.engine.llm_tasks.prompting.prompt_pages import SHORT_PAGE, number_sentences
+from research.engine.llm_tasks.prompting.prompt_pages import (
+    PAGE_CHARACTERS,
+    SHORT_PAGE,
+    number_sentences,
+)
 from tests.engine.scripted import LIT, SIMPLE, Oracle, Script, Web, World, page
 
 FILLER = "Gulls nest here. Rain falls. Wind blows. "
@@ -85,6 +89,24 @@ def test_room_that_one_page_leaves_is_for_the_others() -> None:
         shown_each = [sum(len(line.sentence.text) for line in s.lines) for s in sheets]
         assert shown_each[0] == len(BUILT)
         assert room - 60 < sum(shown_each) <= room
+
+
+def test_a_page_of_several_topics_has_room_for_each() -> None:
+    told = [f"The keeper {n} rang the bell {n} for boats." for n in range(300)]
+    told += [f"The oil {n} was paid for by the town {n}." for n in range(300)]
+    [shared, alone] = [page(f"https://{n}.example/", " ".join(told)) for n in ("a", "b")]
+    beside = {shared.url: ("Who paid for the oil?",)}
+    sheets = number_sentences([shared, alone], ("Who rang the bell?",), beside=beside)
+    sizes = [sum(len(line.sentence.text) for line in sheet.lines) for sheet in sheets]
+    assert sizes[1] <= PAGE_CHARACTERS < sizes[0] <= 2 * PAGE_CHARACTERS
+    assert any("oil" in line.sentence.text for line in sheets[0].lines)
+    assert not any("oil 9" in line.sentence.text for line in sheets[1].lines)
+
+
+def test_sentences_that_are_known_are_left_out() -> None:
+    one = page("https://a.example/", "The keeper rang. The boats came. The bell fell.")
+    [sheet] = number_sentences([one], ("Who rang the bell?",), known={one.url: {0}})
+    assert [line.sentence.text for line in sheet.lines] == ["The boats came.", "The bell fell."]
 
 
 def test_a_long_relevant_page_is_cut_to_what_is_near_only_where_asked() -> None:

@@ -1,0 +1,96 @@
+"""Long pages: shown for all topics whose searches name them, and read again for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.prompting.prompt_pages import PAGE_CHARACTERS
+from research.engine.ports import ModelRequest, SearchHit
+from research.engine.records import Aspect
+from research.engine.rounds.findings import Reading, check_finding
+from research.engine.rounds.research_round import FIRST_HITS, _half_read
+from tests.engine.scripted import Oracle, Part, Script, Web, World, page
+from tests.engine.untrusted.test_dictation import ASKED, TOWER, _lines
+
+BELL = [f"The keeper {n} of the Harrow tower rang its bell in fog {n} times." for n in range(200)]
+OIL = [f"The oil {n} of the Harrow lamp was paid for by town {n}." for n in range(200)]
+MANUAL = " ".join(BELL + OIL)
+SCRIPT = Script(
+    "When did the keepers of the Harrow tower ring its bell, and who paid for the oil of its lamp?",
+    (
+        Part(
+            "When did the keepers of the Harrow tower ring its bell?",
+            "Harrow tower bell keeper",
+            ("rang its bell",),
+        ),
+        Part(
+            "Who paid for the oil of the Harrow lamp?",
+            "Harrow lamp oil town",
+            ("paid for by town",),
+        ),
+    ),
+)
+
+
+async def readings(monkeypatch: pytest.MonkeyPatch, form: Form) -> list[ModelRequest]:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    pages = [page("https://manual.example/", MANUAL, "Harrow tower and lamp")]
+    world = World(Web(pages), Oracle(SCRIPT))
+    await world.ask(SCRIPT.question)
+    assert world.model is not None
+    return [each for each in world.model.requests if each.task == "read"]
+
+
+async def test_a_long_page_is_shown_for_every_topic_that_names_it_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [before, *_] = await readings(monkeypatch, Form.ORGANISED)
+    [first, *_] = await readings(monkeypatch, Form.ATTRIBUTED)
+    assert before.prompt.count("rang its bell") and not before.prompt.count("paid for by town")
+    assert first.prompt.count("rang its bell") and first.prompt.count("paid for by town")
+    assert len(first.prompt) < len(before.prompt) + PAGE_CHARACTERS + 4000
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "again"),
+    [
+        (MANUAL, range(1, 101), True),
+        (MANUAL, range(1, 399), False),
+        (MANUAL, (), False),
+        (" ".join(BELL[:50]), range(1, 11), False),
+    ],
+    ids=["half read", "nearly whole", "never shown", "short"],
+)
+def test_a_long_page_is_read_again_where_much_of_it_was_not_shown(
+    text: str, read: Iterable[int], again: bool
+) -> None:
+    manual = page("https://manual.example/", text)
+    hits = tuple(SearchHit(url, "", "", "web", 1) for url in ("https://new.example/", manual.url))
+    run: Any = SimpleNamespace(
+        ledger=SimpleNamespace(pages={manual.url: manual}),
+        read_lines={manual.url: frozenset(read)} if read else {},
+    )
+    item: Any = SimpleNamespace(hits=hits)
+    assert _half_read(run, item) == ([manual.url] if again else [])
+    item.hits = (hits[0],) * FIRST_HITS + hits[1:]
+    assert _half_read(run, item) == []
+
+
+def test_a_claim_keeps_the_quotes_of_sentences_that_stand_apart() -> None:
+    oil = "The oil of the lamp came from Leith."
+    lines = _lines(f"{TOWER}\n\nThe keepers lived in two houses below the tower.\n\n{oil}")
+    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+    said = f"{TOWER[:-1]}, and the oil of the lamp came from Leith."
+    apart: Any = [lines[0], lines[2]]
+    check_finding(reading, said, apart, aspect, ASKED, 3)
+    [found] = reading.findings
+    assert (found.claim, [each.quote for each in (found.source, *found.also)]) == (
+        said,
+        [TOWER, oil],
+    )
