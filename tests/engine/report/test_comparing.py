@@ -391,8 +391,11 @@ def test_key_figures_are_few_and_stand_in_quotes() -> None:
     ]  # fmt: skip
     assert find_figures(ledger, told[:2], {}) == ()
     box = render_figures(Relations(figures=found), labels_for("en"), lambda ids: "[1]")
-    assert "| hives in the city | **7,340 hives** [1] | 2025 |" in box
+    assert "| Hives in the city | **7,340 hives** [1] | 2025 |" in box
     assert render_figures(Relations(), labels_for("en"), lambda ids: "[1]") == ""
+    undated = Relations(figures=tuple(replace(each, date="") for each in found))
+    box = render_figures(undated, labels_for("en"), lambda ids: "[1]")
+    assert "| Hives in the city | **7,340 hives** [1] |\n" in box and "As of" not in box
 
 
 def test_the_extremes_of_a_column_need_one_measure() -> None:
@@ -589,7 +592,7 @@ def test_a_brief_report_lists_the_key_figures_that_its_short_answer_leaves_out()
         layout = Layout(is_brief=is_brief, has_figures=True)
         told = render_report(ledger, draft, "", 0, 0, layout).markdown
         assert ("- Fund 3: **3 million** (2024). [" in told) == is_brief
-        assert ("| fund 2 | **2 million** [" in told) != is_brief
+        assert ("| Fund 2 | **2 million** [" in told) != is_brief
 
 
 def test_a_dense_report_whose_sections_have_all_figures_has_no_table_of_them() -> None:
@@ -599,7 +602,7 @@ def test_a_dense_report_whose_sections_have_all_figures_has_no_table_of_them() -
     for is_led in (False, True):
         layout = Layout(is_dense=True, has_figures=True, is_led=is_led)
         text = render_report(ledger, Draft((Statement(OLD.claim, ("E1",)),), ()), "", 0, 0, layout)
-        assert ("| fund 2 |" in text.markdown) is not is_led
+        assert ("| Fund 2 |" in text.markdown) is not is_led
 
 
 def test_what_is_dated_after_the_report_is_called_so_and_is_not_its_newest_source() -> None:

@@ -66,7 +66,9 @@ def _in_brackets(year: str) -> str:
 def render_figures(
     relations: Relations, words: Labels, marks: Marks, is_listed: bool = False
 ) -> str:
-    """Return the key figures as a section, a table or a list; "" if there are none."""
+    """Return the key figures as a section, a table, in which a column has their dates if some are
+    known, or a list; "" if there are none.
+    """
     if not relations.figures:
         return ""
     if is_listed:
@@ -76,12 +78,13 @@ def render_figures(
             for each in relations.figures
         )
         return f"## {words['key_figures']}\n\n" + "\n".join(items)
-    rows = [["", words["value"], words["as_of"]]]
+    is_dated = any(figure.date for figure in relations.figures)
+    rows = [["", words["value"], *([words["as_of"]] if is_dated else [])]]
     for figure in relations.figures:
+        name = escape_markdown(capitalize_heading(figure.name))
         value = f"**{escape_markdown(figure.value)}** {marks(figure.evidence)}"
-        rows.append(
-            [escape_markdown(figure.name), value, words.date(figure.date) or words["undated"]]
-        )
+        date = words.date(figure.date) or words["undated"]
+        rows.append([name, value, *([date] if is_dated else [])])
     return f"## {words['key_figures']}\n\n{render_table(rows)}"
 
 
