@@ -150,7 +150,7 @@ KIND = {
     "news": _("news"),
     "reference": _("reference work"),
     "association": _("association"),
-    "vendor": _("vendor"),
+    "vendor": _("company"),
     "blog": _("blog"),
     "forum": _("forum"),
     "document": _("document"),
