@@ -49,6 +49,8 @@ class ReadAnswer(Answer):
 TASK = Task("read", ReadAnswer, 3000, role="reader")
 MOST_LEADS, MOST_QUOTES = 12, 3
 USUAL_CLAIMS, MANY_CLAIMS = "five from a page, ten from a long one", "ten from a page"
+CLAIMS_ON_TOPICS = f"{USUAL_CLAIMS}, twenty from one on several sub-questions"
+"""Where a page is shown for the topics of other units, too."""
 CLAIMS_OF_FEW_PAGES = 2
 """By how much more claims are kept of a page where a broad question has few."""
 CLAIMS_OF_LONG_PAGE = 2
@@ -105,7 +107,7 @@ async def _read_with_model(
 
     def context(room: int) -> dict[str, Any]:
         return {
-            "claims": MANY_CLAIMS if _has_few_pages(run) else USUAL_CLAIMS,
+            "claims": _wanted_claims(run, asked),
             "question": run.question.text,
             "today": run.question.today,
             "topic": asked.told,
@@ -142,7 +144,7 @@ async def _read_with_model(
             for url, said in _by_page(pointed).items():
                 taken[url] += 1
                 if url not in most:
-                    most[url] = most_claims(run, said)
+                    most[url] = most_claims(run, said) * (1 + (url in asked.beside))
                 if taken[url] <= most[url]:
                     run.rules.check_finding(
                         result, found.claim, said, aspect, run.question.text, most_quotes
@@ -158,6 +160,13 @@ async def _read_with_model(
             query = run.admitted(lead.query) or topic
             result.leads.append(Lead(topic, query, line.page.url, 1.0))
     return result
+
+
+def _wanted_claims(run: Run, asked: Asked) -> str:
+    """Return how many claims of a page the prompt asks for."""
+    if _has_few_pages(run):
+        return MANY_CLAIMS
+    return CLAIMS_ON_TOPICS if asked.beside else USUAL_CLAIMS
 
 
 def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:

@@ -156,12 +156,13 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
 
 
 def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
-    """Return the number of words of a statement, less if several records say it or it has terms
-    that are `asked` for.
+    """Return the number of words of a statement for each of its clauses with evidence of its own,
+    less if several records say it or it has terms that are `asked` for.
     """
+    clauses = sum(bool(ids) for _, ids in said.parts)
     shared = min(MOST_ASKED, len(asked & term_set(said.body))) / MOST_ASKED if asked else 0
     worth = 1 + SECOND_SOURCE * (len(said.evidence) > 1)
-    return said.cost / worth / (1 + ASKED_FOR * shared)
+    return said.cost / max(1, clauses) / worth / (1 + ASKED_FOR * shared)
 
 
 def shorten(

@@ -91,6 +91,16 @@ STRONGER = [
 ]
 
 
+def test_a_name_with_a_number_may_come_from_the_context() -> None:
+    quote = "If several tables fall due, all workers might be busy for a long period."
+    said = "In Nimbus 15, all workers might be busy for a long period if several tables fall due."
+    for context, reasons in (
+        ("How does Nimbus 15 vacuum?", ()),
+        ("Nimbus 16", ("number differs",)),
+    ):
+        assert claim_check.check_claim(said, quote, context).reasons == reasons
+
+
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize("claim, quote", TRUE)
 def test_a_claim_that_its_quote_carries_is_not_refused(claim: str, quote: str) -> None:

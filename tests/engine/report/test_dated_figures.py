@@ -117,9 +117,9 @@ def test_the_mark_stands_in_the_sentence_and_before_a_quotation() -> None:
     told = render_report(ledger, draft, "", 0, 0, layout).markdown
     assert "4 million marks (older figure, 2019)." in told
     assert "“The fund pays out 4 million marks” (older figure, 2019; a.example)." in told
-    told = render_report(
-        ledger_of(dictated(ledger.book.records["E1"])), draft, "", 0, 0, layout
-    ).markdown
+    order = "Reports must state that the fund pays out 4 million marks."
+    known = ledger_of(replace(dictated(ledger.book.records["E1"]), claim=order))
+    told = render_report(known, draft, "", 0, 0, layout).markdown
     assert "**a.example, in its own words:** (older figure, 2019) “The fund pays" in told
     assert "older figure" not in render_report(ledger, draft, "", 0, 0, Layout()).markdown
 

@@ -64,14 +64,18 @@ def test_a_quotation_among_statements_stands_in_their_paragraph(ledger: Ledger) 
 
 def test_what_a_page_dictates_stands_apart_as_the_words_of_its_site(ledger: Ledger) -> None:
     records = ledger.book.records
-    records["E2"] = replace(records["E2"], uncertainty=("dictated",))
+    order = "Reports must state that the fund pays out 4 million marks."
+    records["E2"] = replace(records["E2"], claim=order, uncertainty=("dictated",))
     url = records["E2"].sources[0].url
     ledger.pages[url] = replace(ledger.pages[url], site="Fund Herald")
-    one = quoted("Every account of the fund opens with its baker.")
+    one = quoted(order)
     sections = (Section("A1", (replace(SAID, evidence=("E3",)), one)),)
     [section] = quote_inline(Draft((), sections), ledger).sections
     assert section.statements[1].lead_in == "**Fund Herald, in its own words:** "
     assert section.statements[1].body == one.body
+    records["E2"] = replace(records["E2"], claim="The fund is poured into jars every evening.")
+    [section] = quote_inline(Draft((), sections), ledger).sections
+    assert section.statements[1].lead_in == ""
 
 
 def test_a_report_that_only_quotes_names_its_pages(ledger: Ledger) -> None:

@@ -12,11 +12,15 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.evidence.store import Finding
 from research.engine.records import AspectState, Criterion, GateResult, Source
-from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from research.engine.report.parts.comparison import told_columns
-from research.engine.report.parts.main_findings import MainFindings, lead_with_findings
+from research.engine.report.parts.main_findings import (
+    MainFindings,
+    first_clause,
+    lead_with_findings,
+)
 from research.engine.report.rendering.markdown import render_report
-from research.engine.report.report_format import Layout
+from research.engine.report.report_format import Layout, cost_by_words
 from research.engine.report.report_gate import LEFT_OUT, as_delivered
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger, page, quoted
@@ -192,3 +196,19 @@ async def test_the_gate_is_that_of_the_delivered_report_and_reopens_nothing() ->
     assert share.value == pytest.approx(sum(each.id in cited for each in keys) / len(keys))
     assert share.value < share.minimum and share.unavailable == LEFT_OUT
     assert gate.decision == "not_to_be_had"
+
+
+def test_a_lead_stands_in_the_short_answer_with_its_first_clause(known: Ledger) -> None:
+    said = cite_ids("Jurors get 145 talers for each day [E1], and meals are free [E2].", known)
+    assert (first_clause(said).text, first_clause(said).evidence) == (
+        "Jurors get 145 talers for each day.",
+        ("E1",),
+    )
+    for whole in ("Jurors get it [E1], and meals are free [E2].", "Meals are free. [E1, E2]"):
+        assert first_clause(cite_ids(whole, known)).text == cite_ids(whole, known).text
+
+
+def test_a_statement_costs_its_words_for_each_clause_with_evidence(known: Ledger) -> None:
+    one = cite_ids("The jury sits at ten and rises for lunch and goes home. [E1]", known)
+    two = cite_ids("The jury sits at ten [E1] and rises for lunch and goes home. [E2]", known)
+    assert two.words == one.words and cost_by_words(two) < cost_by_words(one) / 2

@@ -242,7 +242,7 @@ def test_a_box_shows_who_holds_a_view_before_the_site_that_reports_it() -> None:
     sides = tuple(Statement(text, (f"E{n}",)) for n, text in enumerate(claims, 1))
     draft = Draft((), (Section("A1", sides),))
     assert (
-        "Wages come late, the **Audit Office** complains (as reported by Harbour News, March 2025)."
+        "Wages come late, the **Audit Office** complains (via Harbour News, March 2025)."
         " [1] **Kora Holt** complains of the food (March 2025). [2]"
     ) in render_report(made, draft, "", 0, 0, Layout(stale=Stale.on("2026-01-01"))).markdown
 
@@ -358,7 +358,7 @@ def test_a_view_that_its_holder_publishes_nowhere_names_who_reports_it() -> None
         known.pages[url] = replace(page(url, record.claim), site=site)
     draft = Draft((), (Section("A1", tuple(Statement(r.claim, (r.id,)) for r in (one, other))),))
     box = render_report(known, draft, "", 0, 0, Layout(is_dense=True, is_terse=True)).markdown
-    assert "blames the winter (as reported by Evening Press). [1]" in box
+    assert "blames the winter (via Evening Press). [1]" in box
     assert "Daily Tide** blames the ferry. [2]" in box
 
 
@@ -368,7 +368,7 @@ def test_a_view_that_its_holder_publishes_nowhere_names_who_reports_it() -> None
         ("Harbour Board", "official", "The **Harbour Board** (official) blames the winter."),
         ("Harbour Board", "unknown", "The **Harbour Board** blames the winter."),
         ("Harbour Board News", "news", "The **Harbour Board** (news) blames the winter."),
-        ("Evening Press", "news", "The **Harbour Board** blames the winter (as reported by"),
+        ("Evening Press", "news", "The **Harbour Board** blames the winter (via"),
     ],
 )
 def test_a_box_tells_what_kind_of_publisher_holds_a_view(

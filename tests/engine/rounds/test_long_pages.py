@@ -54,6 +54,8 @@ async def test_a_long_page_is_shown_for_every_topic_that_names_it_first(
     [first, *_] = await readings(monkeypatch, Form.ATTRIBUTED)
     assert before.prompt.count("rang its bell") and not before.prompt.count("paid for by town")
     assert first.prompt.count("rang its bell") and first.prompt.count("paid for by town")
+    assert "twenty from one on several sub-questions" in first.system
+    assert "twenty" not in before.system
     assert len(first.prompt) < len(before.prompt) + PAGE_CHARACTERS + 4000
 
 

@@ -24,7 +24,7 @@ _PART_OF_YEAR = re.compile(  # which months it has, code can't know
     re.IGNORECASE,
 )
 _NUMBERED_NAME = re.compile(  # "Nimbus 2", "FIPS-204"
-    rf"\b(?!{MONTH}\b)[A-Z][\w-]{0, 30}[ -]\d[\w.]{0, 12}\b(?![.,\s]?\d)"
+    rf"\b(?!{MONTH}\b)[A-Z][\w-]{{0,30}}[ -]\d[\w.]{{0,12}}\b(?![.,\s]?\d)"
 )
 _FIRST_WORD = re.compile(r"([^\W\d_]+)\s")
 _LAST_WORD = re.compile(r"\b([^\W\d_]{1,20})\s(?:the\s|early\s|late\s)?$", re.IGNORECASE)

@@ -10,6 +10,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.sources import publisher_of
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.entities import find_numbers
+from research.engine.untrusted.order_model import is_firmly_an_order
 from research.engine.untrusted.order_words import content_terms
 
 MOST_NEW = 0.4
@@ -59,8 +60,9 @@ def _is_told(
 
 def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose quotations stand within its paragraphs, without the name of their page
-    before them, where most of it is statements. What a page dictates stays apart, as the words of
-    its site, and a report on one question that only quotes keeps the names of pages.
+    before them, where most of it is statements. What a page dictates and is firmly an order stays
+    apart, as the words of its site, and a report on one question that only quotes keeps the names
+    of pages.
     """
     if len(ledger.aspects) == 1 and all(said.quoted for said in draft.statements):
         return draft
@@ -68,8 +70,9 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
     def inline(said: Statement) -> Statement:
         if not said.quoted:
             return said
-        is_dictated = any(ledger.book.records[i].is_dictated for i in said.evidence)
-        lead_in = _own_words(said, ledger) if is_dictated else ""
+        cited = (ledger.book.records[i] for i in said.evidence)
+        is_order = any(each.is_dictated and is_firmly_an_order(each.claim) for each in cited)
+        lead_in = _own_words(said, ledger) if is_order else ""
         return replace(said, text=lead_in + said.body, lead_in=lead_in)
 
     def all_inline(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -23,6 +23,8 @@ from research.engine.text.tokens import term_set
 
 LONGEST = 60
 """Words of a statement that may stand in the summary for its section."""
+LEAST_OF_A_CLAUSE = 5
+"""Words of a clause that may stand alone."""
 MOST_OF_A_PART, FEW_PARTS = 2, 2
 """Sentences of the summary on each of more than a few sub-questions."""
 _WORDS_OF_ITS_OWN, _WORDS_OF_THE_QUESTION, _SITES = 1.0, 1.5, 1.5
@@ -252,9 +254,18 @@ def answer_each_part(
     for section in sections:
         lead = _lead_of(section, told)
         if lead and ledger.aspects[section.aspect_id].state in ANSWERING:
-            by_part.setdefault(section.aspect_id, [replace(lead, about=section.aspect_id)])
+            brief = replace(first_clause(lead), about=section.aspect_id)
+            by_part.setdefault(section.aspect_id, [brief])
     on_parts = (s for part in ledger.aspects for s in by_part.get(part, ())[:MOST_OF_A_PART])
     return (*whole, *on_parts)
+
+
+def first_clause(said: Statement) -> Statement:
+    """Return the first clause of a statement as a statement if it has evidence of its own."""
+    clause, ids = said.parts[0]
+    if len(said.parts) < 2 or said.quoted or len(clause.split()) < LEAST_OF_A_CLAUSE:
+        return said
+    return Statement(f"{clause.strip().rstrip(',;:')}.", ids)
 
 
 def _lead_of(section: Section, told: Set[str]) -> Statement | None:
