@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -177,36 +177,54 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     return " ".join(parts)
 
 
-def trust_note(trust: Trust | None, marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
-    """Return what limits a run's answers, by the addresses it cites: that all rest on one site, or
-    how many do and how many are disputed; '' if nothing does.
+Limits: TypeAlias = list[tuple[str, str]]
+"""What limits the answers of a run: kinds, each with its words."""
+
+
+def limits_of(
+    trust: Trust | None,
+    marks: Sequence[AnswerStatus],
+    cited: Collection[str],
+    *,
+    open_points: int = 0,
+    disputes: int = 0,
+) -> Limits:
+    """Return what limits a run's answers, as its page and the lists say it beside its state: how
+    many points are "open", on how many of its report sources disagree ("disputed"), and how many
+    answers rest on one site ("alone"), or that all that is `cited` is from one.
     """
     if trust not in HAS_ANSWER:
-        return ""
+        return []
+    disputed = max(disputes, Counter(marks)[AnswerStatus.DISPUTED])
+    told = []
+    if open_points:
+        text = ngettext("%(n)s point open", "%(n)s points open", open_points)
+        told.append(("open", text % {"n": words.format_number(open_points)}))
+    if disputed:
+        text = ngettext("%(n)s point disputed", "%(n)s points disputed", disputed)
+        told.append(("disputed", text % {"n": words.format_number(disputed)}))
+    if alone := _describe_alone(marks, cited):
+        told.append(("alone", alone))
+    return told
+
+
+def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
     if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
         return gettext("one site only")
+    alone = Counter(marks)[AnswerStatus.ONE_SOURCE]
+    if not alone or len(marks) < 2:
+        return ""
     is_files = bool(cited) and all(url.startswith("file:") for url in cited)
-    noun = "document" if is_files else "site"
-    return count_doubts(marks, noun, counts_disputed=trust is not Trust.DISPUTED)
+    told = (
+        ngettext("%(n)s from one document", "%(n)s from one document each", alone)
+        if is_files
+        else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
+    )
+    return told % {"n": alone}
 
 
-def count_doubts(marks: Sequence[AnswerStatus], noun: str, *, counts_disputed: bool = True) -> str:
-    """Return how many of several answers are disputed, unless that is said already, or rest on one
-    source, in a few words.
-    """
-    counts = Counter(marks) if len(marks) > 1 else Counter[AnswerStatus]()
-    disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
-    parts = []
-    if disputed and counts_disputed:
-        parts.append(ngettext("%(n)s disputed", "%(n)s disputed", disputed) % {"n": disputed})
-    if alone:
-        told = (
-            ngettext("%(n)s from one document", "%(n)s from one document each", alone)
-            if noun == "document"
-            else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
-        )
-        parts.append(told % {"n": alone})
-    return " · ".join(parts)
+def join_limits(limits: Limits) -> str:
+    return " · ".join(text for _, text in limits)
 
 
 def _count_alone(alone: int, noun: str) -> str:

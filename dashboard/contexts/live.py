@@ -84,11 +84,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "title": {"mark": run["mark"], "title": run["title"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": _note(rows), "is_told": bool(steps)},
+        "state": {"state": run["state"], "note": quality.limits_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": quality.line_context(rows, written)
         if ended
-        else {"parts": list(parts.verdict_line(rows.progress))},
+        else {"parts": [{"text": part} for part in parts.verdict_line(rows.progress)]},
         "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {"live": run["live"], "steps": steps, **parts.action_context(rows)},
@@ -128,12 +128,6 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "delete": reverse("delete_run", args=[rows.run.public_id]) if ended else "",
         },
     }
-
-
-def _note(rows: RunRows) -> str:
-    marks = [part.mark for part in aspects.exclude_dropped(rows.progress.aspects)]
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    return aspects.trust_note(rows.trust, marks, cited)
 
 
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:

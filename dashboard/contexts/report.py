@@ -52,7 +52,6 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         "answer": parts.answer,
         "html": parts.body if folded else _entitled(parts),
         "folded": folded,
-        "disputes": parts.disputes,
         "alone": parts.alone,
         "headings": []
         if folded

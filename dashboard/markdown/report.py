@@ -59,14 +59,13 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections; on how many points they say that
-    sources disagree, and how many of their statements rest on one site only.
+    """The answer at the top of a report, and its sections; how many of their statements rest on
+    one site only.
     """
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
-    disputes: int = 0
     alone: int = 0
 
 
@@ -115,10 +114,10 @@ def render_in_parts(
     link_titles(body, link, site_names or {})
     shorten_addresses(body)
     _mark_opening(answer)
-    disputes, alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
+    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings, disputes, alone)
+    return RenderedParts(render_answer(answer, language), html, headings, alone)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -145,17 +144,17 @@ def _mark_opening(answer: list[Token]) -> None:
 
 def _prepare_tokens(
     tokens: list[Token], link: FindLink, language: str, *, tells_quoting: bool = False
-) -> tuple[int, int]:
-    """Return the number of disputes, and that of statements that rest on one site only."""
+) -> int:
+    """Return the number of statements that rest on one site only."""
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
     if tells_quoting:
         for token in tokens:
             _mark_quoting(token)
-    disputes = _mark_disputes(tokens)
+    _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language)["not_found_cell"])
-    return disputes, link_markers(tokens, link)
+    return link_markers(tokens, link)
 
 
 def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
@@ -230,20 +229,19 @@ def _mark_quoting(token: Token) -> None:
         (token.children or []).insert(place, text_token(" · "))
 
 
-def _mark_disputes(tokens: Sequence[Token]) -> int:
+def _mark_disputes(tokens: Sequence[Token]) -> None:
     """Set a class on quotations that tell on what sources disagree, each side on a line, and an
-    anchor on the first. Return their number.
+    anchor on the first.
     """
-    found = 0
+    is_first = True
     for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
         if opening.type == "blockquote_open" and is_disputed([inline]):
             opening.attrSet("class", "dispute")
-            if not found:
+            if is_first:
                 opening.attrSet("id", DISPUTE)
-            found += 1
+            is_first = False
             for child in inline.children or ():
                 child.meta["is_disputed"] = True
-    return found
 
 
 def _mark_standings(tokens: list[Token]) -> None:

@@ -6,8 +6,10 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.titles import asking_part, short_title, shorten
+from dashboard.words import format_day
 from research.models import Aspect, EvidenceSource, Run, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
@@ -283,6 +285,7 @@ def test_passages_without_what_was_asked_for_are_only_related(client: Client, ru
 
 def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
     Aspect.objects.update(state="answered")
+    run.gaps.all().delete()
     note = text(shown(client, f"/runs/{run.public_id}/"), ".state-note")
     assert note == "one site only"
     run.reports.update(
@@ -299,12 +302,16 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
             run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?",
             state=state, standing={"sources": ["a.test"], "agree": True},
         )  # fmt: skip
-    soup = shown(client, f"/runs/{run.public_id}/")
-    assert text(soup, ".state-note") == "1 from one site"
-    assert "1 from one site" in text(shown(client, "/runs/"), ".run-facts")
+    told = "1 point open · 1 point disputed · 1 from one site"
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert text(page, ".state-note") == told
+    assert [link["href"] for link in page.select(".state-note a")] == [
+        f"/runs/{run.public_id}/research/"
+    ], "no quotation of the report tells of the dispute"
+    assert told in text(shown(client, "/runs/"), ".run-facts")
     later = make_later(run, origin=None, kind="follow_up", question="And yews?")
     for address in (f"/threads/{run.thread.public_id}/", f"/runs/{later.public_id}/"):
-        assert text(shown(client, address), ".state-note") == "1 from one site"
+        assert text(shown(client, address), ".state-note") == told
     research = shown(client, f"/runs/{run.public_id}/research/")
     assert "tone-fair" in str(
         next(each for each in research.select(".aspect-state") if "disagree" in each.get_text())
@@ -420,32 +427,40 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
     first = run.reports.get().citations[0]
     run.reports.update(
         markdown="**Short answer.** It is old. [1][2]\n\n## Growth\n\nIt is slow. [1] It is tall. "
-        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n",
+        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n\n"
+        "> **⚠ Sources disagree:** It is high. [1] It is not. [1][2]\n",
         citations=[first, {"marker": 2, "url": "https://b.test/", "evidence_ids": [second.label]}],
         checks={"statements": 5, "cited": 5, "cut": 3},
     )
     address = f"/runs/{run.public_id}/"
+    limits = "2 points open · 2 points disputed"
     for tab in ("", "research/"):
-        line = shown(client, address + tab).select_one(".verdict-line")
-        assert line is not None
-        assert [part.get_text() for part in line.select("p > span")][1:] == [
-            "cites 2 pages from 2 sites",
-            "findings rated 8.8 of 10 (target 7.0)",
-            "sources disagree on 1 point",
-            "3 points rest on one site each",
-            "2 points stay open",
-            "3 statements cut",
-        ]
-        assert [link["href"] for link in line.select("a")] == [
-            f"{address}sources/",
+        head = shown(client, address + tab)
+        assert text(head, ".state-note") == limits
+        assert [link["href"] for link in head.select(".state-note a")] == [
             f"{address}research/",
             f"{address}#dispute",
+        ]
+        day = format_day(timezone.localtime(run.finished_at or run.created_at))
+        parts = head.select(".verdict-line > span")
+        assert [part.get_text() for part in parts] == [
+            "cites 2 pages from 2 sites",
+            "findings rated 8.8 of 10 (target 7.0)",
+            "4 points rest on one site each",
+            "3 statements cut",
+            day,
+        ]
+        on_wide = [part.get_text() for part in parts if part.get("class")]
+        assert on_wide == ["cites 2 pages from 2 sites", "4 points rest on one site each"]
+        assert [link["href"] for link in head.select(".verdict-line a")] == [
+            f"{address}sources/",
             f"{address}research/",
             f"{address}research/",
         ]
+    assert limits in text(shown(client, "/runs/"), ".run-facts"), "the list says the same"
     soup = shown(client, address)
     assert soup.select_one(".report blockquote.dispute#dispute") is not None
-    assert len(soup.select(".cite.single")) == 3
+    assert len(soup.select(".cite.single")) == 4
     assert "3 more were cut" in text(soup, ".report-foot")
     assert "3 more were cut" in text(shown(client, f"{address}research/"), ".account")
 
