@@ -47,7 +47,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
     may_drop = len(exclude_dropped(parts)) > 1
     waits = rows.run.status == Status.PAUSED
-    wanted = _parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
+    wanted = parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
     lead = lead_of(parts)
     listed = [
         aspect_context(
@@ -103,7 +103,7 @@ def aspect_context(
     """
     state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
     if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
-        state = words.State(gettext("Answered; more detail wanted"), state.icon, state.tone)
+        state = words.MORE_WANTED
     return {
         "id": part.id,
         "text": {
@@ -252,13 +252,20 @@ def _name_missing(texts: Sequence[str]) -> str:
 
 
 def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
-    """Return a context for each gap in the order in which they were raised.
-
-    Once the run has ended, open gaps come first.
+    """Return a context for each gap in the order in which they were raised; only for the open ones
+    of an ended run, whose closed ones are a list of their own.
     """
     lead = lead_of(rows.progress.aspects)
     raised = [gap_context(part, lead) for part in told_gaps(rows)]
-    return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
+    return [gap for gap in raised if not gap["closed"]] if rows.run.ended else raised
+
+
+def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a context for each closed gap of an ended run."""
+    if not rows.run.ended:
+        return []
+    lead = lead_of(rows.progress.aspects)
+    return [gap_context(part, lead) for part in told_gaps(rows) if part.closed_round is not None]
 
 
 def told_gaps(rows: RunRows) -> list[GapPart]:
@@ -287,7 +294,7 @@ def gap_context(part: GapPart, lead: str = "") -> dict[str, Any]:
     }
 
 
-def _parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
+def parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
     """Return the ids of the sub-questions that open gaps are about."""
     return {gap.aspect for gap in gaps if gap.closed_round is None}
 
@@ -296,6 +303,7 @@ def gaps_title(
     parts: Sequence[GapPart], aspects: Sequence[AspectPart], *, ended: bool
 ) -> dict[str, Any]:
     still_open = sum(part.closed_round is None for part in parts)
-    about = _parts_with_gaps(parts)
+    about = parts_with_gaps(parts)
     partly = any(each.id in about and each.mark in ANSWERED for each in aspects)
-    return {"any": bool(parts), "open": still_open, "ended": ended, "partly": partly}
+    shown = still_open if ended else len(parts)
+    return {"any": bool(shown), "open": still_open, "ended": ended, "partly": partly}

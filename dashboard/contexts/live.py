@@ -69,6 +69,7 @@ def describe(
         "more": claims > (SHOWN if ended else 1),
         "refused": bool(lists["refused"]),
         "survived": bool(lists["problems"]),
+        "closed": bool(lists["closed"]),
         "drafting": bool(lists["draft"]),
     }
     return " ".join(name for name, holds in shown.items() if holds)
@@ -107,6 +108,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "gaps-title": aspects.gaps_title(
             aspects.told_gaps(rows), rows.progress.aspects, ended=ended
         ),
+        "closed-count": {"count": len(aspects.closed_rows(rows))},
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended, "put_aside": put_aside},
         "evidence-more": evidence.shown_counts(rows),
@@ -138,7 +140,8 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),
         "gaps": aspects.gap_rows(rows),
+        "closed": aspects.closed_rows(rows),
         "evidence": evidence.evidence_rows(rows),
         "refused": [evidence.refused_quote_context(row) for row in rows.refused],
-        "rounds": [rounds.round_column(row, rows) for row in rows.rounds],
+        "rounds": rounds.list_rounds(rows),
     }

@@ -31,10 +31,14 @@ def shown(client: Client, address: str) -> BeautifulSoup:
     return BeautifulSoup(answer.content, "html.parser")
 
 
-def text(soup: BeautifulSoup, selector: str) -> str:
+def text(soup: Tag, selector: str) -> str:
     found = soup.select_one(selector)
     assert isinstance(found, Tag), selector
-    return " ".join(found.get_text(" ").split())
+    return text_of(found)
+
+
+def text_of(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
 
 
 def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
@@ -376,8 +380,68 @@ def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(
     assert text(shown(client, address), ".aspect-state") == "Answered, 2 sites"
     assert text(shown(client, address), ".gaps h2") == "Unanswered"
     run.gaps.update(aspect_label="A1")
-    assert text(shown(client, address), ".aspect-state") == "Answered; more detail wanted"
+    page = shown(client, address)
+    assert text(page, ".aspect-state") == "Answered; more detail wanted"
+    assert page.select_one(".aspect-state .tone-good") is None, "no mark of an answer"
     assert text(shown(client, address), ".gaps h2") == "Not fully answered"
+
+
+def test_closed_gaps_of_a_finished_run_are_counted_below_the_open_ones(
+    client: Client, run: Run
+) -> None:
+    address = f"/runs/{run.public_id}/research/"
+    assert not shown(client, address).select(".closed-gaps li")
+    add_evidence(run, 2)
+    run.gaps.filter(label="G2").update(closed_round=2)
+    page = shown(client, address)
+    assert [row["class"] for row in page.select(".gaps > ul > li")] == [["open"]]
+    [closed] = page.select(".closed-gaps")
+    assert not closed.has_attr("open")
+    assert text(closed, "summary") == "1 point closed on the way"
+    assert text(closed, "li") == "Closed: Gap 2 closed in round 2"
+    run.gaps.all().update(closed_round=1)
+    assert shown(client, address).select(".gaps > h2[hidden]")
+    Run.objects.update(status="researching")
+    assert len(shown(client, address).select(".gaps > ul > .closed")) == 2, "ticked where they were"
+
+
+def test_each_round_says_in_a_line_what_it_did_and_what_came_of_it(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 2)
+    run.units.filter(round=2).update(queries=["oak age", "old oaks"], topic="how old is it?")
+    run.rounds.filter(number=1).update(answered=1, closed=True)
+    run.rounds.filter(number=2).update(
+        answered=2, closed=True, score=7.5, pages_read=3, new_evidence=4
+    )
+    run.gaps.filter(label="G1").update(closed_round=2)
+    for number in range(2):
+        refused = {"claim": "It is young.", "reason": "", "url": "https://a.test/"}
+        run.refused_quotes.create(round=2, unit=1, ordinal=number, **refused)
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    assert not page.select(".workings .round"), "not folded"
+    first, second = page.select(".round")
+    assert text(second, ".round-told") == (
+        "2 queries 3 pages read 4 claims kept 2 refused Searched for: How old is it "
+        "Closed: Gap 1 Going on."
+    )
+    assert text(second, ".round-figures") == "score 5.5 → 7.5 1 → 2 of 2 answered"
+    assert text(first, ".round-figures") == "score 5.5 1 of 2 answered"
+    Run.objects.update(termination_text="Going on.")
+    first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round-told")
+    assert "Going on." not in text_of(first) and "Going on." in text_of(second)
+
+
+def test_the_score_is_told_with_the_marks_that_it_is_made_of(client: Client, run: Run) -> None:
+    marks = {"completeness": 9.0, "depth": 8.0, "reliability": None, "actionability": 7.0}
+    Run.objects.update(quality_score=8.0)
+    run.rounds.update(dimensions=marks)
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    made = "Completeness 9.0, Depth of treatment 8.0, Actionability 7.0."
+    assert f"research can stop at 7.0. Made of marks from 1 to 10: {made}" in account
+    run.rounds.update(cap=5.0, cap_reason="1 without an answer", model_score=8.0)
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    assert "The marks give 8.0; capped at 5.0: 1 without an answer." in account
 
 
 def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client, run: Run) -> None:
@@ -401,7 +465,10 @@ def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client,
     page = shown(client, f"/runs/{run.public_id}/research/")
     told = [row.get_text() for row in page.select(".account dd")]
     assert told[0] == "2 sub-questions, 1 of them raised by what was read."
-    assert told[-1] == "Part 2"
+    assert told[-1] == "Part 2; Gap 1; Gap 2"
+    run.gaps.update(aspect_label="A1")
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    assert page.select(".account dd")[-1].get_text() == "Part 2; more detail on: Part 1"
 
 
 def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(
