@@ -34,7 +34,7 @@ from dashboard.markdown.repetitions import (
 )
 from dashboard.markdown.sources import link_titles, shorten_addresses
 from dashboard.titles import without_lead
-from research.engine.report.report_i18n import labels_for
+from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
@@ -153,17 +153,22 @@ def _prepare_tokens(
             _mark_quoting(token)
     _mark_disputes(tokens)
     _mark_standings(tokens)
-    _label_cells(tokens, labels_for(language)["not_found_cell"])
+    _label_cells(tokens, labels_for(language))
     return link_markers(tokens, link)
 
 
-def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
+def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, and a class where nothing was found.
+    beside its value, and a class where nothing was found; the table of changes has a class as well.
     """
-    names, column, within_head = list[str](), 0, False
+    names, column, within_head, table = list[str](), 0, False, None
+    changes = ["", *(labels[name] for name in ("before", "now", "as_of"))]
     for token, content in pairwise(tokens):
-        if token.type in ("thead_open", "thead_close"):
+        if token.type == "table_open":
+            table = token
+        elif token.type == "tbody_open" and table and names == changes:
+            table.attrSet("class", "changes")
+        elif token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"
             names = [] if within_head else names
         elif token.type == "tr_open":
@@ -174,7 +179,7 @@ def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
             if column and column < len(names) and names[column] and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
-            if content.content.strip() == not_found:
+            if content.content.strip() == labels["not_found_cell"]:
                 token.attrSet("class", "not-found")
             column += 1
 
