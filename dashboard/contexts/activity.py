@@ -360,7 +360,7 @@ def _describe_marks(rows: RunRows) -> str:
         for name, mark in (last.dimensions if last else {}).items()
         if mark is not None
     ]
-    if last is None or not marks:
+    if last is None or len(marks) < 2:
         return ""
     told = gettext("Made of marks from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
     return f"{told} {cap_sentence(last)}" if last.cap_reason else told

@@ -43,8 +43,6 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         for gap in rows.progress.gaps
         if row.number and gap.closed_round == row.number
     ]
-    # A last round that looks for other sources comes after the decision to stop, and repeats it.
-    is_said_later = row != rows.rounds[-1] and row.decision == rows.run.termination_text
     head = {
         "number": row.number,
         "stage": str(words.STAGE[row.stage]),
@@ -62,7 +60,7 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "found": row.new_evidence,
         "refused": rows.refused_by_round.get(row.number, 0),
         "gaps": _name_some(closed),
-        "decision": "" if is_said_later else worded(row.decision),
+        "decision": decision_of(row, rows),
         "ended": rows.run.ended,
     }
     more = {
@@ -72,6 +70,14 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "cap": cap_sentence(row),
     }
     return {"id": str(row.number), "head": head, "more": more}
+
+
+def decision_of(row: Round, rows: RunRows) -> str:
+    """Return what a round ended with; '' if the last one says so, which looks for other sources
+    after the decision to stop.
+    """
+    is_said_later = row != rows.rounds[-1] and row.decision == rows.run.termination_text
+    return "" if is_said_later else worded(row.decision)
 
 
 def _name_topic(unit: Unit, rows: RunRows, lead: str) -> str:

@@ -442,6 +442,9 @@ def test_the_score_is_told_with_the_marks_that_it_is_made_of(client: Client, run
     run.rounds.update(cap=5.0, cap_reason="1 without an answer", model_score=8.0)
     account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
     assert "The marks give 8.0; capped at 5.0: 1 without an answer." in account
+    run.rounds.update(dimensions={"completeness": 8.0, "depth": None})
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    assert "Completeness" not in account, "of one mark nothing is made"
 
 
 def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client, run: Run) -> None:

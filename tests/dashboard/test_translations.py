@@ -213,6 +213,12 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
             "Beendet: alle 8 Teilfragen beantwortet, davon 2 umstritten, 6 aus zwei oder mehr "
             "Websites.",
         ),
+        (
+            "Looked for other sources on 3 claims: 1 confirmed, 2 not repeated by other sources. "
+            "Stopped: both sub-questions answered.",
+            "Weitere Quellen gesucht zu 3 Aussagen: 1 bestätigt, 2 von keiner anderen Quelle "
+            "wiederholt. Beendet: beide Teilfragen beantwortet.",
+        ),
         ("Searching: 3 rounds of boxing and 2 more", "Suche: 3 rounds of boxing and 2 more"),
         (
             "Going on: 1 of 4 answered. Missing: “a and b”, “St. Ives” and 1 more. "
