@@ -26,6 +26,7 @@ TEMPLATES = (
     _("Cancelled: no report was written."),
     _("Stopped at the limit of %(limit)s: %(answered)s."),
     _("Stopped when you asked: %(answered)s."),
+    _("Stopped after %(rounds)s, the most for a question like this. %(answered)s."),
     _("Stopped after %(rounds)s, the most for a question like this: %(answered)s."),
     _("Looked for other sources on %(claims)s: %(confirmed)s."),
     _("%(n)s confirmed"),
