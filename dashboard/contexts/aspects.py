@@ -299,11 +299,7 @@ def parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
     return {gap.aspect for gap in gaps if gap.closed_round is None}
 
 
-def gaps_title(
-    parts: Sequence[GapPart], aspects: Sequence[AspectPart], *, ended: bool
-) -> dict[str, Any]:
+def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
     still_open = sum(part.closed_round is None for part in parts)
-    about = parts_with_gaps(parts)
-    partly = any(each.id in about and each.mark in ANSWERED for each in aspects)
     shown = still_open if ended else len(parts)
-    return {"any": bool(shown), "open": still_open, "ended": ended, "partly": partly}
+    return {"any": bool(shown), "open": still_open, "ended": ended}

@@ -105,9 +105,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
-        "gaps-title": aspects.gaps_title(
-            aspects.told_gaps(rows), rows.progress.aspects, ended=ended
-        ),
+        "gaps-title": aspects.gaps_title(aspects.told_gaps(rows), ended=ended),
         "closed-count": {"count": len(aspects.closed_rows(rows))},
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended, "put_aside": put_aside},

@@ -378,12 +378,11 @@ def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(
     run.aspects.update(evidence_labels=["E1", "E2"])
     run.gaps.filter(label="G2").delete()
     assert text(shown(client, address), ".aspect-state") == "Answered, 2 sites"
-    assert text(shown(client, address), ".gaps h2") == "Unanswered"
+    assert text(shown(client, address), ".gaps h2") == "Still open"
     run.gaps.update(aspect_label="A1")
     page = shown(client, address)
     assert text(page, ".aspect-state") == "Answered; more detail wanted"
     assert page.select_one(".aspect-state .tone-good") is None, "no mark of an answer"
-    assert text(shown(client, address), ".gaps h2") == "Not fully answered"
 
 
 def test_closed_gaps_of_a_finished_run_are_counted_below_the_open_ones(
