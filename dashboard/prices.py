@@ -46,7 +46,9 @@ def explain_asking() -> str:
         if is_model_local():
             return gettext("No cost: the model is on this machine.")
         return gettext("The model has no price here.")
+    if not now.defaults.ask_above_usd:
+        return gettext("Standard and thorough runs that cost anything show you the plan first.")
     told = gettext(
         "Standard and thorough runs that may cost more than %(amount)s show you the plan first."
     )
-    return told % {"amount": words.format_usd(now.defaults.ask_above_usd or 0, 2)}
+    return told % {"amount": words.format_usd(now.defaults.ask_above_usd, 2)}

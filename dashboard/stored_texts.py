@@ -26,7 +26,16 @@ TEMPLATES = (
     _("Cancelled: no report was written."),
     _("Stopped at the limit of %(limit)s: %(answered)s."),
     _("Stopped when you asked: %(answered)s."),
+    _("Stopped after %(rounds)s, the most for a question like this. %(answered)s."),
     _("Stopped after %(rounds)s, the most for a question like this: %(answered)s."),
+    _("Looked for other sources on %(claims)s: %(confirmed)s."),
+    _("%(n)s confirmed"),
+    _("%(n)s confirmed, %(confirmed)s"),
+    _("%(n)s not repeated by other sources"),
+    _("%(n)s not repeated by other sources, %(confirmed)s"),
+    _("%(n)s not to be had"),
+    _("1 claim"),
+    _("%(n)s claims"),
     _("Stopped as good enough: %(answered)s."),
     _(
         "Stopped: none of the pages found last could be read, and other queries led to no readable page either (%(tried)s). %(answered)s."
@@ -370,8 +379,10 @@ NUMBERS = frozenset(
 )
 """Values that are numbers; a text in their place means that another template is meant."""
 COMPOSED = frozenset(
-    {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "one", "pages"}
+    {"answered", "cause", "claims", "confirmed", "criterion", "failed", "kind", "last", "limit"}
     | {
+        "one",
+        "pages",
         "passages",
         "price",
         "profile",

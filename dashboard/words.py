@@ -99,6 +99,7 @@ MARK = {
     AnswerStatus.NOT_SEARCHED: ("circle", "idle"),
 }
 """Icon and tone of each answer status."""
+MORE_WANTED = State(_("Answered; more detail wanted"), "more", "fair")
 STAGE = {
     Stage.OVERVIEW: _("Overview"),
     Stage.DEEP_RESEARCH: _("In depth"),

@@ -10,13 +10,21 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped, lead_of, may_answer, raised_by
+from dashboard.contexts.aspects import (
+    exclude_dropped,
+    lead_of,
+    may_answer,
+    parts_with_gaps,
+    raised_by,
+    told_gaps,
+)
+from dashboard.contexts.quality import cap_sentence
 from dashboard.contexts.report import describe_checks, describe_verifier
 from dashboard.contexts.rounds import searches_tried
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from dashboard.titles import shorten, without_lead
+from dashboard.titles import shorten, without_lead, without_lead_within
 from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import Status
 from research.engine.text.tokens import capitalize_heading
@@ -337,10 +345,25 @@ def _describe_judging(rows: RunRows) -> str:
             "No model judged: code put the chance of an answer at %(score)s of 10; research can "
             "stop at %(goal)s."
         )
-    return told % {
+    told %= {
         "score": words.format_score(quality.score),
         "goal": words.format_score(quality.threshold),
     }
+    return " ".join(filter(None, (told, _describe_marks(rows))))
+
+
+def _describe_marks(rows: RunRows) -> str:
+    """Return the marks that the last score is made of, and what capped it."""
+    last = next((row for row in reversed(rows.rounds) if row.score is not None), None)
+    marks = [
+        f"{words.DIMENSION.get(name, name)} {words.format_score(mark)}"
+        for name, mark in (last.dimensions if last else {}).items()
+        if mark is not None
+    ]
+    if last is None or len(marks) < 2:
+        return ""
+    told = gettext("Made of marks from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
+    return f"{told} {cap_sentence(last)}" if last.cap_reason else told
 
 
 def _describe_checking(rows: RunRows) -> str:
@@ -352,17 +375,31 @@ def _describe_checking(rows: RunRows) -> str:
 
 
 def _describe_open(rows: RunRows) -> str:
-    """Return the names of several sub-questions' open ones; '' if none is open."""
+    """Return what several sub-questions left open: the names of those without an answer, of those
+    on which more detail is wanted, and other gaps; '' if nothing is.
+    """
     parts = exclude_dropped(rows.progress.aspects)
     lead = lead_of(rows.progress.aspects)
-    left = [
-        rows.headings.get(part.text)
+    wanted = parts_with_gaps(rows.progress.gaps)
+    names = {
+        part.id: rows.headings.get(part.text)
         or capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
         for part in parts
-        if part.mark not in ANSWERED
+    }
+    left = [names[part.id] for part in parts if part.mark not in ANSWERED]
+    left += [
+        gettext("more detail on: %(name)s") % {"name": names[part.id]}
+        for part in parts
+        if part.mark in ANSWERED and part.id in wanted
+    ]
+    left += [
+        shorten(without_lead_within(gap.text, lead), LONGEST_NAME)
+        for gap in told_gaps(rows)
+        if gap.closed_round is None and gap.aspect not in names
     ]
     if not left or len(parts) < 2:
         return ""
+    left[0] = capitalize_heading(left[0])
     more = len(left) - NAMED
     if more > 1:
         counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -47,7 +47,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
     may_drop = len(exclude_dropped(parts)) > 1
     waits = rows.run.status == Status.PAUSED
-    wanted = _parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
+    wanted = parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
     lead = lead_of(parts)
     listed = [
         aspect_context(
@@ -103,7 +103,7 @@ def aspect_context(
     """
     state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
     if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
-        state = words.State(gettext("Answered; more detail wanted"), state.icon, state.tone)
+        state = words.MORE_WANTED
     return {
         "id": part.id,
         "text": {
@@ -177,36 +177,54 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     return " ".join(parts)
 
 
-def trust_note(trust: Trust | None, marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
-    """Return what limits a run's answers, by the addresses it cites: that all rest on one site, or
-    how many do and how many are disputed; '' if nothing does.
+Limits: TypeAlias = list[tuple[str, str]]
+"""What limits the answers of a run: kinds, each with its words."""
+
+
+def limits_of(
+    trust: Trust | None,
+    marks: Sequence[AnswerStatus],
+    cited: Collection[str],
+    *,
+    open_points: int = 0,
+    disputes: int = 0,
+) -> Limits:
+    """Return what limits a run's answers, as its page and the lists say it beside its state: how
+    many points are "open", on how many of its report sources disagree ("disputed"), and how many
+    answers rest on one site ("alone"), or that all that is `cited` is from one.
     """
     if trust not in HAS_ANSWER:
-        return ""
+        return []
+    disputed = max(disputes, Counter(marks)[AnswerStatus.DISPUTED])
+    told = []
+    if open_points:
+        text = ngettext("%(n)s point open", "%(n)s points open", open_points)
+        told.append(("open", text % {"n": words.format_number(open_points)}))
+    if disputed:
+        text = ngettext("%(n)s point disputed", "%(n)s points disputed", disputed)
+        told.append(("disputed", text % {"n": words.format_number(disputed)}))
+    if alone := _describe_alone(marks, cited):
+        told.append(("alone", alone))
+    return told
+
+
+def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
     if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
         return gettext("one site only")
+    alone = Counter(marks)[AnswerStatus.ONE_SOURCE]
+    if not alone or len(marks) < 2:
+        return ""
     is_files = bool(cited) and all(url.startswith("file:") for url in cited)
-    noun = "document" if is_files else "site"
-    return count_doubts(marks, noun, counts_disputed=trust is not Trust.DISPUTED)
+    told = (
+        ngettext("%(n)s from one document", "%(n)s from one document each", alone)
+        if is_files
+        else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
+    )
+    return told % {"n": alone}
 
 
-def count_doubts(marks: Sequence[AnswerStatus], noun: str, *, counts_disputed: bool = True) -> str:
-    """Return how many of several answers are disputed, unless that is said already, or rest on one
-    source, in a few words.
-    """
-    counts = Counter(marks) if len(marks) > 1 else Counter[AnswerStatus]()
-    disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
-    parts = []
-    if disputed and counts_disputed:
-        parts.append(ngettext("%(n)s disputed", "%(n)s disputed", disputed) % {"n": disputed})
-    if alone:
-        told = (
-            ngettext("%(n)s from one document", "%(n)s from one document each", alone)
-            if noun == "document"
-            else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
-        )
-        parts.append(told % {"n": alone})
-    return " · ".join(parts)
+def join_limits(limits: Limits) -> str:
+    return " · ".join(text for _, text in limits)
 
 
 def _count_alone(alone: int, noun: str) -> str:
@@ -234,13 +252,20 @@ def _name_missing(texts: Sequence[str]) -> str:
 
 
 def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
-    """Return a context for each gap in the order in which they were raised.
-
-    Once the run has ended, open gaps come first.
+    """Return a context for each gap in the order in which they were raised; only for the open ones
+    of an ended run, whose closed ones are a list of their own.
     """
     lead = lead_of(rows.progress.aspects)
     raised = [gap_context(part, lead) for part in told_gaps(rows)]
-    return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
+    return [gap for gap in raised if not gap["closed"]] if rows.run.ended else raised
+
+
+def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a context for each closed gap of an ended run."""
+    if not rows.run.ended:
+        return []
+    lead = lead_of(rows.progress.aspects)
+    return [gap_context(part, lead) for part in told_gaps(rows) if part.closed_round is not None]
 
 
 def told_gaps(rows: RunRows) -> list[GapPart]:
@@ -269,15 +294,12 @@ def gap_context(part: GapPart, lead: str = "") -> dict[str, Any]:
     }
 
 
-def _parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
+def parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
     """Return the ids of the sub-questions that open gaps are about."""
     return {gap.aspect for gap in gaps if gap.closed_round is None}
 
 
-def gaps_title(
-    parts: Sequence[GapPart], aspects: Sequence[AspectPart], *, ended: bool
-) -> dict[str, Any]:
+def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
     still_open = sum(part.closed_round is None for part in parts)
-    about = _parts_with_gaps(parts)
-    partly = any(each.id in about and each.mark in ANSWERED for each in aspects)
-    return {"any": bool(parts), "open": still_open, "ended": ended, "partly": partly}
+    shown = still_open if ended else len(parts)
+    return {"any": bool(shown), "open": still_open, "ended": ended}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from dashboard import words
-from dashboard.contexts.aspects import trust_note
+from dashboard.contexts.aspects import Limits, join_limits, limits_of
 from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown.parsing import MARKER
 from dashboard.stored_texts import worded
@@ -58,9 +58,19 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "sought": words_sought,
         "passage": passage,
         "facts": _facts(run, len(cited)),
-        "note": trust_note(trust if is_done else None, marks_of(run.aspects.all()), cited),
+        "note": join_limits(_limits_of(run, cited, judged=judged)) if is_done else "",
         "created": run.created_at,
     }
+
+
+def _limits_of(run: Run, cited: Collection[str], *, judged: bool) -> Limits:
+    return limits_of(
+        trust_of(run.aspects.all()),
+        marks_of(run.aspects.all()),
+        cited,
+        open_points=getattr(run, "open_points", None) or 0 if judged else 0,
+        disputes=getattr(run, "disputes", None) or 0,
+    )
 
 
 def group_by_day(

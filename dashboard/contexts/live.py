@@ -69,6 +69,7 @@ def describe(
         "more": claims > (SHOWN if ended else 1),
         "refused": bool(lists["refused"]),
         "survived": bool(lists["problems"]),
+        "closed": bool(lists["closed"]),
         "drafting": bool(lists["draft"]),
     }
     return " ".join(name for name, holds in shown.items() if holds)
@@ -84,11 +85,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "title": {"mark": run["mark"], "title": run["title"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": _note(rows), "is_told": bool(steps)},
+        "state": {"state": run["state"], "note": quality.limits_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": quality.line_context(rows, written)
         if ended
-        else {"parts": list(parts.verdict_line(rows.progress))},
+        else {"parts": [{"text": part} for part in parts.verdict_line(rows.progress)]},
         "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {"live": run["live"], "steps": steps, **parts.action_context(rows)},
@@ -104,9 +105,8 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
-        "gaps-title": aspects.gaps_title(
-            aspects.told_gaps(rows), rows.progress.aspects, ended=ended
-        ),
+        "gaps-title": aspects.gaps_title(aspects.told_gaps(rows), ended=ended),
+        "closed-count": {"count": len(aspects.closed_rows(rows))},
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended, "put_aside": put_aside},
         "evidence-more": evidence.shown_counts(rows),
@@ -130,12 +130,6 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     }
 
 
-def _note(rows: RunRows) -> str:
-    marks = [part.mark for part in aspects.exclude_dropped(rows.progress.aspects)]
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    return aspects.trust_note(rows.trust, marks, cited)
-
-
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [
@@ -144,7 +138,8 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),
         "gaps": aspects.gap_rows(rows),
+        "closed": aspects.closed_rows(rows),
         "evidence": evidence.evidence_rows(rows),
         "refused": [evidence.refused_quote_context(row) for row in rows.refused],
-        "rounds": [rounds.round_column(row, rows) for row in rows.rounds],
+        "rounds": rounds.list_rounds(rows),
     }

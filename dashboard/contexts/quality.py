@@ -8,17 +8,19 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped, may_answer
+from dashboard.contexts.aspects import exclude_dropped, limits_of, may_answer
+from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import DISPUTE
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
-from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
+from research.readmodel.progress_parts import BudgetPart, GapPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 136
 LEFT, TOP, BOTTOM = 74, 20, 108
@@ -28,61 +30,81 @@ LEAST_GAP = 0.8
 """Points of the score from which on the name of the target doesn't lie on a number of the axis."""
 
 
+def limits_note(rows: RunRows) -> SafeString | str:
+    """Return what limits the answers of a finished run, each with a link to what it counts."""
+    report, research = (
+        reverse(name, args=[rows.run.public_id]) for name in ("run", "run_research")
+    )
+    disputes = rows.report.markdown.count(DISPUTED) if rows.report else 0
+    found = limits_of(
+        rows.trust,
+        [each.mark for each in exclude_dropped(rows.progress.aspects)],
+        cited_pages(rows),
+        open_points=count_open(rows.progress.gaps) if rows.judged_by_model else 0,
+        disputes=disputes,
+    )
+    links = {"open": research, "disputed": f"{report}#{DISPUTE}" if disputes else ""}
+    told = [_link(links[kind], text) if links.get(kind) else text for kind, text in found]
+    return format_html_join(" · ", "{}", ((each,) for each in told))
+
+
 def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the line in the head of a finished run: how far its question is answered, how good the
-    evidence of its report is, and what it cites. Narrow screens leave out what is `on_wide` only.
+    """Return the line in the head of a finished run: how far its question is answered, what it
+    cites, how good the evidence of its report is, and its date. Narrow screens leave out what is
+    `on_wide` only.
 
     `written` is its `report_context`.
     """
     run, aspects = rows.run, exclude_dropped(rows.progress.aspects)
     marks = [each.mark for each in aspects]
-    is_split = len(marks) > 1
-    answered = words.count_answers(marks, judged_by_model=rows.judged_by_model) if is_split else ""
-    day = words.format_day(timezone.localtime(run.finished_at or run.created_at))
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    answered = words.count_answers(marks, judged_by_model=rows.judged_by_model)
+    cited = cited_pages(rows)
     is_found = may_answer(aspects)
     pages = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
     address = reverse("sources", args=[run.public_id])
-    cites = [_link(address, _("cites %(pages)s"), pages=pages)] if cited else []
     is_rated = bool(cited) and is_found and rows.judged_by_model
-    trust = list(_describe_trust(rows, written, cited)) if is_rated else []
-    on_wide, parts = ([day, *cites], trust) if trust else ([day], cites)
-    return {"on_wide": on_wide, "parts": [*filter(None, [answered]), *parts]}
+    parts = [
+        *([{"text": answered}] if len(marks) > 1 else []),
+        *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
+          if cited else []),
+        *(_describe_trust(rows, written, cited) if is_rated else []),
+        {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},
+    ]  # fmt: skip
+    return {"parts": parts}
+
+
+def cited_pages(rows: RunRows) -> list[str]:
+    return [entry["url"] for entry in rows.report.citations] if rows.report else []
+
+
+def count_open(gaps: Sequence[GapPart]) -> int:
+    return sum(gap.closed_round is None for gap in gaps)
 
 
 def _describe_trust(
     rows: RunRows, written: Mapping[str, Any], cited: Sequence[str]
-) -> Iterator[str]:
-    """Yield what the model and the check found, each with a link to what it counts."""
+) -> Iterator[dict[str, Any]]:
+    """Yield how the findings were rated, what rests on one site, and what was cut."""
     quality, checks = rows.progress.quality, rows.report.checks if rows.report else {}
-    report = reverse("run", args=[rows.run.public_id])
     research = reverse("run_research", args=[rows.run.public_id])
     if quality.score is not None:
         score, target = map(words.format_score, (quality.score, quality.threshold))
         rated = _link(research, _("findings rated %(score)s of 10"), score=score)
         aim = _("(target %(score)s)") % {"score": target}
-        yield format_html('{}<span class="on-wide"> {}</span>', rated, aim)
-    if disputes := written.get("disputes"):
-        told = ngettext(
-            "sources disagree on %(n)s point", "sources disagree on %(n)s points", disputes
-        )
-        yield _link(f"{report}#{DISPUTE}", told, n=words.format_number(disputes))
+        yield {"text": format_html('{}<span class="on-wide"> {}</span>', rated, aim)}
     alone = written.get("alone")
     if alone and words.count_sites(cited) > 1:
         told = ngettext(
             "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
-        yield told % {"n": words.format_number(alone)}
-    if missing := sum(gap.closed_round is None for gap in rows.progress.gaps):
-        told = ngettext("%(n)s point stays open", "%(n)s points stay open", missing)
-        yield _link(research, told, n=words.format_number(missing))
+        yield {"text": told % {"n": words.format_number(alone)}, "on_wide": True}
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
-        yield _link(research, told, n=words.format_number(cut))
+        yield {"text": _link(research, told, n=words.format_number(cut))}
 
 
-def _link(address: str, told: str, **values: str) -> str:
-    return format_html('<a href="{}">{}</a>', address, told % values)
+def _link(address: str, told: str, **values: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', address, told % values if values else told)
 
 
 def score_chart(payload: Progress) -> dict[str, Any]:

@@ -52,7 +52,6 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         "answer": parts.answer,
         "html": parts.body if folded else _entitled(parts),
         "folded": folded,
-        "disputes": parts.disputes,
         "alone": parts.alone,
         "headings": []
         if folded
@@ -227,5 +226,8 @@ def _planted(checks: dict[str, Any]) -> str:
     if not planted:
         return ""
     least = round(100 * least_proportion(found, planted))
-    sentence = gettext("The model found %(n)s of %(total)s planted errors (at least %(least)s %%).")
+    sentence = gettext(
+        "To test the model, %(total)s statements with an error put in on purpose were among them; "
+        "it found %(n)s. With 95 %% certainty it finds at least %(least)s %% of such errors."
+    )
     return sentence % {"n": found, "total": planted, "least": least}

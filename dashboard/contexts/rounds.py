@@ -6,22 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dashboard import words
-from dashboard.contexts.aspects import count_answered, exclude_dropped
+from dashboard.contexts.aspects import count_answered, exclude_dropped, gap_context, lead_of
 from dashboard.contexts.quality import cap_sentence, dimension_scores
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
+from dashboard.titles import shorten, without_lead_within
 from research.engine.report.messages import bar_percent, format_percent
+from research.engine.text.tokens import capitalize_heading
 from research.models import Round, Unit
 from research.models.runs import Mode
 
+NAMED = 3
+"""Topics and gaps of a round that are named; more are counted."""
+LONGEST_NAME = 70
 TREND = 5
 """Number of recent rounds whose novelty is shown."""
 
 
-def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
-    """Return a column of the strip: its head, and the details that it expands to."""
+def list_rounds(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a row for each round, which says what it changed since the one before it."""
+    return [
+        _round_row(row, before, rows)
+        for before, row in zip([None, *rows.rounds], rows.rounds, strict=False)
+    ]
+
+
+def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any]:
+    """Return a round in a few lines, and the details that it expands to."""
+    own = [each for each in rows.units if each.round == row.number]
+    lead = lead_of(rows.progress.aspects)
+    closed = [
+        gap_context(gap, lead)["text"]
+        for gap in rows.progress.gaps
+        if row.number and gap.closed_round == row.number
+    ]
     head = {
         "number": row.number,
         "stage": str(words.STAGE[row.stage]),
@@ -29,21 +50,47 @@ def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
         "answered": row.answered
         if row.closed
         else count_answered(exclude_dropped(rows.progress.aspects)),
+        "answered_before": before.answered if before else 0,
         "aspects": len(exclude_dropped(rows.progress.aspects)),
         "score": row.score,
+        "score_before": before.score if before else None,
+        "topics": _name_some([_name_topic(unit, rows, lead) for unit in own]),
+        "queries": len(searches_tried(own)),
         "pages": row.pages_read,
         "found": row.new_evidence,
-        "decision": worded(row.decision),
+        "refused": rows.refused_by_round.get(row.number, 0),
+        "gaps": _name_some(closed),
+        "decision": decision_of(row, rows),
         "ended": rows.run.ended,
     }
-    units = [unit_context(each, rows) for each in rows.units if each.round == row.number]
     more = {
-        "units": units,
+        "units": [unit_context(each, rows) for each in own],
         "skipped": row.skipped,
         "marks": dimension_scores(row),
         "cap": cap_sentence(row),
     }
     return {"id": str(row.number), "head": head, "more": more}
+
+
+def decision_of(row: Round, rows: RunRows) -> str:
+    """Return what a round ended with; '' if the last one says so, which looks for other sources
+    after the decision to stop.
+    """
+    is_said_later = row != rows.rounds[-1] and row.decision == rows.run.termination_text
+    return "" if is_said_later else worded(row.decision)
+
+
+def _name_topic(unit: Unit, rows: RunRows, lead: str) -> str:
+    named = rows.headings.get(unit.topic)
+    return named or capitalize_heading(without_lead_within(unit.topic, lead)).rstrip("?？ ")
+
+
+def _name_some(texts: Sequence[str]) -> str:
+    """Return the first of several texts, and how many more there are."""
+    some = [shorten(text, LONGEST_NAME) for text in texts[:NAMED]]
+    more = len(texts) - len(some)
+    counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
+    return "; ".join([*some, *([counted] if more else [])])
 
 
 def novelty_context(rows: RunRows) -> dict[str, Any]:

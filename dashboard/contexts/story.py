@@ -15,7 +15,7 @@ from dashboard import words
 from dashboard.contexts.activity import TASK_NAMES, call_outcome, count_tokens
 from dashboard.contexts.aspects import exclude_dropped, lead_of, raised_by
 from dashboard.contexts.report import describe_checks
-from dashboard.contexts.rounds import unit_context
+from dashboard.contexts.rounds import decision_of, unit_context
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from dashboard.titles import without_lead
@@ -100,7 +100,7 @@ def _tell_part(
         "stage": str(words.STAGE[row.stage]) if row else "",
         "took": _took(part.calls),
         "lines": [line for line in lines if line],
-        "decision": worded(row.decision) if row else "",
+        "decision": decision_of(row, rows) if row else "",
     }
 
 

@@ -27,6 +27,7 @@ GROWS: dict[str, End] = {
     "draft": "beforeend",
     "aspects": "beforeend",
     "gaps": "beforeend",
+    "closed": "beforeend",
     "evidence": "afterbegin",
     "refused": "afterbegin",
     "rounds": "beforeend",

@@ -31,6 +31,7 @@ ATTRIBUTES = {
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class"},
+    "table": {"class"},
     "td": {"class", "data-label"},
 }
 ANSWERS_FIRST = 12

@@ -14,6 +14,8 @@ from markdown_it.token import Token
 from dashboard.markdown.dates import EARLIER
 
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
+DISPUTED = "> **⚠"
+"""Begin of a quotation that tells on what sources disagree."""
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
 

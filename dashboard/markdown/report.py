@@ -34,7 +34,7 @@ from dashboard.markdown.repetitions import (
 )
 from dashboard.markdown.sources import link_titles, shorten_addresses
 from dashboard.titles import without_lead
-from research.engine.report.report_i18n import labels_for
+from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
@@ -59,14 +59,13 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections; on how many points they say that
-    sources disagree, and how many of their statements rest on one site only.
+    """The answer at the top of a report, and its sections; how many of their statements rest on
+    one site only.
     """
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
-    disputes: int = 0
     alone: int = 0
 
 
@@ -115,10 +114,10 @@ def render_in_parts(
     link_titles(body, link, site_names or {})
     shorten_addresses(body)
     _mark_opening(answer)
-    disputes, alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
+    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings, disputes, alone)
+    return RenderedParts(render_answer(answer, language), html, headings, alone)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -145,26 +144,31 @@ def _mark_opening(answer: list[Token]) -> None:
 
 def _prepare_tokens(
     tokens: list[Token], link: FindLink, language: str, *, tells_quoting: bool = False
-) -> tuple[int, int]:
-    """Return the number of disputes, and that of statements that rest on one site only."""
+) -> int:
+    """Return the number of statements that rest on one site only."""
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
     if tells_quoting:
         for token in tokens:
             _mark_quoting(token)
-    disputes = _mark_disputes(tokens)
+    _mark_disputes(tokens)
     _mark_standings(tokens)
-    _label_cells(tokens, labels_for(language)["not_found_cell"])
-    return disputes, link_markers(tokens, link)
+    _label_cells(tokens, labels_for(language))
+    return link_markers(tokens, link)
 
 
-def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
+def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, and a class where nothing was found.
+    beside its value, and a class where nothing was found; the table of changes has a class as well.
     """
-    names, column, within_head = list[str](), 0, False
+    names, column, within_head, table = list[str](), 0, False, None
+    changes = ["", *(labels[name] for name in ("before", "now", "as_of"))]
     for token, content in pairwise(tokens):
-        if token.type in ("thead_open", "thead_close"):
+        if token.type == "table_open":
+            table = token
+        elif token.type == "tbody_open" and table and names == changes:
+            table.attrSet("class", "changes")
+        elif token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"
             names = [] if within_head else names
         elif token.type == "tr_open":
@@ -175,7 +179,7 @@ def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
             if column and column < len(names) and names[column] and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
-            if content.content.strip() == not_found:
+            if content.content.strip() == labels["not_found_cell"]:
                 token.attrSet("class", "not-found")
             column += 1
 
@@ -230,20 +234,19 @@ def _mark_quoting(token: Token) -> None:
         (token.children or []).insert(place, text_token(" · "))
 
 
-def _mark_disputes(tokens: Sequence[Token]) -> int:
+def _mark_disputes(tokens: Sequence[Token]) -> None:
     """Set a class on quotations that tell on what sources disagree, each side on a line, and an
-    anchor on the first. Return their number.
+    anchor on the first.
     """
-    found = 0
+    is_first = True
     for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
         if opening.type == "blockquote_open" and is_disputed([inline]):
             opening.attrSet("class", "dispute")
-            if not found:
+            if is_first:
                 opening.attrSet("id", DISPUTE)
-            found += 1
+            is_first = False
             for child in inline.children or ():
                 child.meta["is_disputed"] = True
-    return found
 
 
 def _mark_standings(tokens: list[Token]) -> None:

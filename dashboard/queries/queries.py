@@ -12,11 +12,13 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.expressions import CombinedExpression
 from django.db.models.fields.json import KT
+from django.db.models.functions import Length, Replace
 from django.http import Http404
 
-from dashboard.markdown.parsing import markers_beside
+from dashboard.markdown.parsing import DISPUTED, markers_beside
 from dashboard.queries.run_rows import cited_rows, copied_pages, labels_at, labels_of_earlier
 from dashboard.titles import name_parts
 from research.engine.records import ENDED, WAITING, Status
@@ -26,6 +28,7 @@ from research.models import (
     Document,
     Evidence,
     EvidenceSource,
+    Gap,
     JournalEntry,
     PageText,
     Report,
@@ -136,21 +139,37 @@ def recent_runs(viewer: Viewer) -> Sequence[Run]:
 def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what a list shows of each run, with its thread and the states of its sub-questions.
 
-    `answer` and `cited` are the short answer and the citations of the report; None without one.
-    `depth` is the value of its knob; `plan_title` is what its plan calls the report, `plan_brief`
-    what it says is asked.
+    `depth` is the value of its knob.
     """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
+    listed = with_reports(found).select_related("thread").only(*LINE_FIELDS)
+    listed = listed.annotate(depth=KT("config__research_depth"))
+    return listed.prefetch_related(Prefetch("aspects", asked))
+
+
+def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
+    """Load what lists say of each run's report.
+
+    `answer` and `cited` are the short answer and the citations of the report, `disputes` the number
+    of points on which it says that sources disagree; None without one. `open_points` is the number
+    of open gaps, None for none. `plan_title` is what its plan calls the report, `plan_brief` what
+    it says is asked.
+    """
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
-    listed = found.select_related("thread").only(*LINE_FIELDS)
-    listed = listed.annotate(
+    gaps = Gap.objects.filter(run=OuterRef("pk"), closed_round=None).order_by()
+    return found.annotate(
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
-        depth=KT("config__research_depth"),
+        disputes=Subquery(report.values_list(_count_in("markdown", DISPUTED))[:1]),
+        open_points=Subquery(gaps.values("run").values_list(Count("pk"))),
         plan_brief=KT("plan__brief"),
         plan_title=KT("plan__title"),
     )
-    return listed.prefetch_related(Prefetch("aspects", asked))
+
+
+def _count_in(column: str, text: str) -> CombinedExpression:
+    """Return an expression that counts how often a text occurs in a column."""
+    return (Length(column) - Length(Replace(column, Value(text)))) / len(text)
 
 
 def page_of_runs(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from django.db.models import F, prefetch_related_objects
+from django.db.models import Count, F, prefetch_related_objects
 
 from dashboard.markdown.parsing import markers_in_text
 from dashboard.titles import planned_headings
@@ -94,8 +95,15 @@ class RunRows(Committed):
 
     @cached_property
     def refused_count(self) -> int:
-        shown = len(self.refused)
-        return shown if shown < REFUSED_SHOWN else self.run.refused_quotes.count()
+        return sum(self.refused_by_round.values())
+
+    @cached_property
+    def refused_by_round(self) -> dict[int, int]:
+        """Return how many quotes were rejected in each round."""
+        if len(self.refused) < REFUSED_SHOWN:
+            return Counter(row.round for row in self.refused)
+        counted = self.run.refused_quotes.order_by().values_list("round")
+        return dict(counted.annotate(Count("pk")))
 
     @cached_property
     def problems(self) -> Sequence[Problem]:

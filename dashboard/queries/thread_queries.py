@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.fields.json import KT
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
-from dashboard.queries.queries import THREAD_FIELDS, Viewer
+from dashboard.queries.queries import THREAD_FIELDS, Viewer, with_reports
 from research.models import Aspect, Report, Run, Source, Thread
 from research.models.lookups import keep_alphanumeric
 from research.models.runs import REWRITES
@@ -74,16 +73,9 @@ def _numbers(run: Run) -> dict[int, int]:
 def thread_questions(thread_id: int) -> Sequence[Run]:
     """Return the newest version of each question of a thread, in the order they were asked.
 
-    `answer` and `cited` are the short answer and the citations of the report; None without one.
+    They have what `with_reports` loads.
     """
-    report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
-    found = Run.objects.filter(thread=thread_id).newest_versions()
-    found = found.annotate(
-        answer=Subquery(report.values("short_answer")[:1]),
-        cited=Subquery(report.values("citations")[:1]),
-        plan_brief=KT("plan__brief"),
-        plan_title=KT("plan__title"),
-    )
+    found = with_reports(Run.objects.filter(thread=thread_id).newest_versions())
     listed = ("analyst", "language", "question", "quality_score", "origin_id", *THREAD_FIELDS)
     found = found.select_related("thread").only(*VERSION_FIELDS, *listed)
     found = found.prefetch_related("aspects")

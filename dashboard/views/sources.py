@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -93,12 +93,13 @@ def redirect_back(request: HttpRequest) -> HttpResponse:
 
 FIRST = "cited"
 LAST = 1_000_000
-KEPT = ("kind", "site", "sort")
+UNKNOWN = "unknown"
+KEPT = ("kind", "sort")
 """Parameters of the address that the links of the page keep."""
 USES_NAMED = 3
 LONGEST_USE = 60
-MOST_SITES = 6
-"""Sites that are named above the list; the others are folded behind their number."""
+MOST_PAGES = 3
+"""Pages of a site that are shown; more are folded below its name."""
 ORDERS = {
     "": gettext_lazy("Number"),
     "date": gettext_lazy("Date"),
@@ -109,6 +110,8 @@ ORDERS = {
 Entry: TypeAlias = Mapping[str, Any]
 """A citation of a report."""
 Cited: TypeAlias = dict[str, list[Entry]]
+Same: TypeAlias = Sequence[Source]
+"""A page, and the others that have the same text."""
 FOLDS = (
     (gettext_lazy("Cited"), ("cited",), ""),
     (
@@ -178,31 +181,94 @@ def source_orders(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str,
 def source_folds(
     rows: SourceRows, earlier: Mapping[str, Earlier], wanted: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return title, sentence and sources of each fold that has any; only those of a site or kind,
-    if one is `wanted`. Cited and blocked sources are expanded. They are in the order that is
-    `wanted`, else in that of their numbers. Pages with one text are one entry: the first cited.
+    """Return title, sentence and sites of each fold that has any, each site with its pages; only
+    those of a kind, if one is `wanted`. Cited and blocked ones are expanded. Sites and their pages
+    are in the order that is `wanted`, else in that of their numbers. Pages with one text are one
+    entry: the first cited.
     """
     cited = _cited(rows)
-    site, kind = wanted.get("site", ""), wanted.get("kind", "")
-    kept = [
-        row for row in rows.sources
-        if site in ("", words.short_place(row.url)) and kind in ("", row.kind)
-    ]  # fmt: skip
+    kind, order = wanted.get("kind", ""), wanted.get("sort", "")
+    kept = [row for row in rows.sources if kind in ("", row.kind)]
     texts = dict[str, list[Source]]()
     for row in sorted(kept, key=lambda row: _markers(cited[row.url]) or [LAST]):
         texts.setdefault(rows.copied_from.get(row.url, row.url), []).append(row)
-    order = wanted.get("sort", "")
     ordered = sorted(texts.values(), key=lambda same: _sort_key(same[0], order, cited, rows))
-    found = [
-        _fold(
-            title,
-            says,
-            [_source(same, rows, cited, earlier) for same in ordered if same[0].status in statuses],
-            is_open=bool(site or kind) or FIRST in statuses,
-        )
-        for title, statuses, says in FOLDS
-    ]
-    return [fold for fold in found if fold["sources"]]
+    found = []
+    for title, statuses, says in FOLDS:
+        pages = [same for same in ordered if same[0].status in statuses]
+        groups = [
+            _site_group(group, rows, cited, earlier, is_open=bool(kind))
+            for group in _group_by_site(pages, order, cited)
+        ]
+        found.append(_fold(title, says, groups, is_open=bool(kind) or FIRST in statuses))
+    return [fold for fold in found if fold["sites"]]
+
+
+def _group_by_site(pages: Sequence[Same], order: str, cited: Cited) -> list[list[Same]]:
+    """Return the pages of each site in the order of the first ones; by citations in that of all."""
+    groups = dict[str, list[Same]]()
+    for same in pages:
+        url = same[0].url
+        is_file = urlsplit(url).hostname is None
+        groups.setdefault("" if is_file else words.short_place(url), []).append(same)
+    if order != "cited":
+        return list(groups.values())
+    return sorted(groups.values(), key=lambda group: -_cited_in_all(group, cited))
+
+
+def _cited_in_all(group: Sequence[Same], cited: Cited) -> int:
+    return sum(_times_cited(cited[same[0].url]) for same in group)
+
+
+def _site_group(
+    group: Sequence[Same],
+    rows: SourceRows,
+    cited: Cited,
+    earlier: Mapping[str, Earlier],
+    *,
+    is_open: bool,
+) -> dict[str, Any]:
+    """Return a site: its name, kind, what it gives in all, and its pages. Documents are one."""
+    first = group[0][0]
+    is_file = urlsplit(first.url).hostname is None
+    kinds = {row.kind for row, *_ in group}
+    kind = first.kind if len(kinds) == 1 and not is_file else ""
+    pages = [_source(same, rows, cited, earlier, names_kind=not kind) for same in group]
+    return {
+        "site": words.Site(gettext("Documents")) if is_file else _name_site(group),
+        "kind": _kind_word(kind),
+        "facts": _site_facts(group, rows, cited, "document" if is_file else "page"),
+        "pages": pages,
+        "markers": sorted(marker for page in pages for marker in page["markers"]),
+        "folded": len(pages) > MOST_PAGES,
+        "open": is_open,
+        "is_disputed": any(page["is_disputed"] for page in pages),
+        "blocks": first.domain if words.is_on_the_web(first.url) else "",
+        "never": _blocking_site(first.domain, rows.never),
+    }
+
+
+def _name_site(group: Sequence[Same]) -> words.Site:
+    """Return the site under the name that one of its pages gives it, or under its domain."""
+    named = [_site_of(row) for row, *_ in group]
+    return next((site for site in named if site.domain), named[0])
+
+
+def _site_facts(group: Sequence[Same], rows: SourceRows, cited: Cited, noun: str) -> list[str]:
+    """Return how many pages a site has, how often they are cited, and the newest one's date; [] for
+    a single page, which says so itself.
+    """
+    if len(group) < 2:
+        return []
+    facts = [words.count_noun(len(group), noun)]
+    if times := _cited_in_all(group, cited):
+        facts.append(_count_times(times))
+    dated = [(day, row) for row, *_ in group if (day := day_of(row.published))]
+    days = [day for day, row in dated if not is_dated_later(day, _read_at(row, cited, rows))]
+    if days:
+        day = words.format_partial_date(max(days))
+        facts.append(gettext("newest %(date)s") % {"date": day})
+    return facts
 
 
 def _sort_key(row: Source, order: str, cited: Cited, rows: SourceRows) -> tuple[int, ...]:
@@ -216,75 +282,53 @@ def _sort_key(row: Source, order: str, cited: Cited, rows: SourceRows) -> tuple[
         return (list(words.KIND).index(row.kind),)
     if order == "date":
         day = day_of(row.published)
-        read = _read_at(_quotes(cited[row.url], rows)) or row.run.created_at
-        is_later = is_dated_later(day, read)
+        is_later = is_dated_later(day, _read_at(row, cited, rows))
         return (is_later + 2 * (not day), -int(day.replace("-", "").ljust(8, "0")))
     return ()
 
 
 def source_filters(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the kinds of the cited pages, if there are several, and their sites, those with most
-    pages first, each with its number and the query that shows only those, or all again. Only some
-    are `shown`, unless one of the others is chosen.
+    """Return the known kinds of the cited pages, if they are not all of one, each with its number
+    and the query that shows only those, or all again.
     """
     cited = {entry["url"] for entry in rows.citations}
-    pages = [row for row in rows.sources if row.url in cited]
-    kinds = Counter(row.kind for row in pages)
-    sites = Counter(words.short_place(row.url) for row in pages)
-    named = {words.short_place(row.url): _site_of(row).name for row in pages}
-    groups = (
-        ("kind", [(kind, str(words.KIND[kind]), n) for kind, n in kinds.most_common()]),
-        ("site", [(site, named[site], n) for site, n in sites.most_common()]),
-    )
-    listed = [
-        [_filter(name, value, text, number, wanted) for value, text, number in found]
-        for name, found in groups
-        if found[1:]
-    ]
+    kinds = Counter(row.kind for row in rows.sources if row.url in cited)
+    if len(kinds) < 2:
+        return []
+    sort = {"sort": wanted["sort"]} if wanted.get("sort") else {}
     return [
         {
-            "is_site": each[0]["is_site"],
-            "shown": each[:MOST_SITES],
-            "others": each[MOST_SITES:],
-            "is_open": any(other["is_on"] for other in each[MOST_SITES:]),
+            "text": str(words.KIND[kind]),
+            "number": words.format_number(number),
+            "query": urlencode(sort if wanted.get("kind") == kind else {"kind": kind} | sort),
+            "is_on": wanted.get("kind") == kind,
         }
-        for each in listed
+        for kind, number in kinds.most_common()
+        if kind != UNKNOWN
     ]
-
-
-def _filter(
-    name: str, value: str, text: str, number: int, wanted: Mapping[str, str]
-) -> dict[str, Any]:
-    is_on = wanted.get(name) == value
-    others = {key: wanted[key] for key in KEPT if key != name and wanted.get(key)}
-    return {
-        "text": text,
-        "is_site": name == "site",
-        "number": words.format_number(number),
-        "query": urlencode(others if is_on else others | {name: value}),
-        "is_on": is_on,
-    }
 
 
 def _fold(
-    title: words.Text, says: words.Text, sources: list[dict[str, Any]], is_open: bool
+    title: words.Text, says: words.Text, sites: list[dict[str, Any]], is_open: bool
 ) -> dict[str, Any]:
-    to_undo = any(source["never"] for source in sources)
-    pages = sum(1 + len(source["copies"]) for source in sources)
+    to_undo = any(site["never"] for site in sites)
+    pages = sum(1 + len(page["copies"]) for site in sites for page in site["pages"])
     return {
         "title": title,
         "says": says,
-        "sources": sources,
+        "sites": sites,
         "pages": words.format_number(pages),
         "open": is_open or to_undo,
     }
 
 
 def _source(
-    same: Sequence[Source],
+    same: Same,
     rows: SourceRows,
     cited: Cited,
     earlier: Mapping[str, Earlier],
+    *,
+    names_kind: bool,
 ) -> dict[str, Any]:
     """Return an entry of the list: a page, with the others that have the same text."""
     row, *copies = same
@@ -292,7 +336,7 @@ def _source(
     quoted = _quotes(entries, rows)
     return {
         **_page(row, entries),
-        "kind": "" if row.kind == "unknown" else str(words.KIND[row.kind]),
+        "kind": _kind_word(row.kind) if names_kind else "",
         "facts": [*_facts(row, quoted, rows), *_counts(entries, len(quoted))],
         "uses": _uses(quoted, rows.asked),
         "is_disputed": any(each.evidence.contradicts for each in quoted),
@@ -301,9 +345,12 @@ def _source(
         "copies": [_page(copy, cited[copy.url]) for copy in copies],
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": worded(row.reason or ""),
-        "site": row.domain if words.is_on_the_web(row.url) else "",
-        "never": _blocking_site(row.domain, rows.never),
     }
+
+
+def _kind_word(kind: str) -> str:
+    """Return the word for a kind; '' where nothing is known of it."""
+    return "" if kind in ("", UNKNOWN) else str(words.KIND[kind])
 
 
 def _page(row: Source, entries: Sequence[Entry]) -> dict[str, Any]:
@@ -322,17 +369,21 @@ def _counts(entries: Sequence[Entry], quotes: int) -> list[str]:
     if not quotes:
         return []
     counted = ngettext("%(n)s quote", "%(n)s quotes", quotes) % {"n": words.format_number(quotes)}
-    times = _times_cited(entries)
-    often = ngettext("cited once", "cited %(n)s times", times) % {"n": words.format_number(times)}
-    return [counted, often]
+    return [counted, _count_times(_times_cited(entries))]
+
+
+def _count_times(times: int) -> str:
+    return ngettext("cited once", "cited %(n)s times", times) % {"n": words.format_number(times)}
 
 
 def _quotes(entries: Sequence[Entry], rows: SourceRows) -> list[EvidenceSource]:
     return [quote for entry in entries for quote in rows.cited[entry["marker"]]]
 
 
-def _read_at(quotes: Sequence[EvidenceSource]) -> datetime | None:
-    return quotes[0].fetched_at if quotes else None
+def _read_at(row: Source, cited: Cited, rows: SourceRows) -> datetime:
+    """Return when a page was read, or when its run was asked for."""
+    quotes = _quotes(cited[row.url], rows)
+    return quotes[0].fetched_at if quotes else row.run.created_at
 
 
 def _times_cited(entries: Sequence[Entry]) -> int:
@@ -355,15 +406,11 @@ def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str]) -> str:
 
 
 def _facts(row: Source, cited: Sequence[EvidenceSource], rows: SourceRows) -> list[str]:
-    """Return that a page is of no known kind, its date, and when it was read unless all were read
-    on one day.
-    """
-    read = _read_at(cited)
+    """Return the date of a page, and when it was read unless all were read on one day."""
+    read = cited[0].fetched_at if cited else None
     days = {each.fetched_at.date() for quotes in rows.cited.values() for each in quotes}
     dated = describe_published(row.published, read or row.run.created_at) or gettext("undated")
-    kind = [str(words.KIND["unknown"])] if row.kind == "unknown" else []
-    when = [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
-    return kind + when
+    return [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:

@@ -108,7 +108,7 @@ def reject_in_the_admin(page: Page) -> None:
     expect(page.locator("mark").first).to_have_text(TRAINED)
     expect(page.locator("body")).to_contain_text("Read by nobody else.")
     page.goto(f"{run}research/")
-    page.get_by_text("Rounds, scores and budget").click()
+    page.get_by_text("Scores and budget").click()
     page.get_by_text("How the score is made").click()
     expect(page.locator(".gates")).to_contain_text("rejected records")
 

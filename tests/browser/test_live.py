@@ -104,7 +104,6 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(page).to_have_title(re.compile("^[○✓◐] "))
     assert was_not_reloaded(page)
     page.get_by_role("link", name="How this was researched").click()
-    page.get_by_text("Rounds, scores and budget").click()
     for part in (".account", ".aspect", ".evidence-item", ".round"):
         expect(page.locator(part).first).to_be_visible()
     quote = page.locator(".evidence-item blockquote").first.inner_text()

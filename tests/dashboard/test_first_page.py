@@ -112,12 +112,19 @@ def test_a_depth_says_how_long_it_usually_takes_once_it_was_used(
     assert "rounds" in quick and "rounds" in thorough
 
 
-def test_the_page_says_what_plumbline_is_more_softly_once_something_was_asked(
+def test_a_newcomer_reads_what_it_does_and_others_find_their_runs_first(
     client: Client, admin: User
 ) -> None:
-    assert 'class="intro"' in client.get("/").content.decode()
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    assert len(page.select(".intro p")) == 2
+    assert [each["aria-labelledby"] for each in page.select(".ask > section")] == ["samples-title"]
     make_run(admin)
-    assert 'class="intro faint"' in client.get("/").content.decode()
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    assert len(page.select(".intro p")) == 1
+    assert [each["aria-labelledby"] for each in page.select(".ask > section")] == [
+        "recent-title",
+        "samples-title",
+    ]
 
 
 def test_a_missing_model_is_shown_with_the_way_to_connect_one(
@@ -139,8 +146,13 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     assert "No cost: the model is on this machine." in page and "Price unknown" not in page
     settings.MODEL_PRICES = {"qwen3:8b": Price(1, 2, 1)}
     page = client.get("/").content.decode()
-    assert "that may cost more than $0.00 show you the plan first" in page
+    assert "that cost anything show you the plan first" in page
     assert "You see the plan before it starts" not in page
+    settings.RESEARCH_DEFAULTS = settings.RESEARCH_DEFAULTS.model_copy(
+        update={"ask_above_usd": 0.5}
+    )
+    page = client.get("/").content.decode()
+    assert "that may cost more than $0.50 show you the plan first" in page
 
 
 @pytest.mark.parametrize("address", ["/", "/settings/"])

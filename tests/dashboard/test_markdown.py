@@ -78,10 +78,20 @@ def test_cells_carry_the_name_of_their_column_for_narrow_screens() -> None:
         "| | value | **As of** |\n|---|---|---|\n| Height | 30 m [1] | 2024 |\n| Age | | 2025 |\n"
     )
     found = html(f"{table}\n{table.replace('value', 'Storage engine')}")
+    assert 'class="changes"' not in found
     assert re.findall(r'<td data-label="([^"]+)">([^<]*)', found) == [
         ("Value", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
         ("Storage engine", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "head"), [("en", "Before | Now | As of"), ("de", "Früher | Jetzt | Stand")]
+)
+def test_the_table_of_changes_is_known_in_each_language(language: str, head: str) -> None:
+    table = f"| | {head} |\n|---|---|---|---|\n| Height | 20 m [1] | 30 m [1] | 2024 |\n"
+    assert '<table class="changes">' in render_markdown(table, link, language).html
+    assert "<table>" in render_markdown(table, link, "fr").html
 
 
 def test_headings_are_listed_with_their_anchors() -> None:

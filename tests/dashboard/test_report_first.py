@@ -6,8 +6,10 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.titles import asking_part, short_title, shorten
+from dashboard.words import format_day
 from research.models import Aspect, EvidenceSource, Run, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
@@ -29,10 +31,14 @@ def shown(client: Client, address: str) -> BeautifulSoup:
     return BeautifulSoup(answer.content, "html.parser")
 
 
-def text(soup: BeautifulSoup, selector: str) -> str:
+def text(soup: Tag, selector: str) -> str:
     found = soup.select_one(selector)
     assert isinstance(found, Tag), selector
-    return " ".join(found.get_text(" ").split())
+    return text_of(found)
+
+
+def text_of(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
 
 
 def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
@@ -283,6 +289,7 @@ def test_passages_without_what_was_asked_for_are_only_related(client: Client, ru
 
 def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
     Aspect.objects.update(state="answered")
+    run.gaps.all().delete()
     note = text(shown(client, f"/runs/{run.public_id}/"), ".state-note")
     assert note == "one site only"
     run.reports.update(
@@ -299,12 +306,16 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
             run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?",
             state=state, standing={"sources": ["a.test"], "agree": True},
         )  # fmt: skip
-    soup = shown(client, f"/runs/{run.public_id}/")
-    assert text(soup, ".state-note") == "1 from one site"
-    assert "1 from one site" in text(shown(client, "/runs/"), ".run-facts")
+    told = "1 point open · 1 point disputed · 1 from one site"
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert text(page, ".state-note") == told
+    assert [link["href"] for link in page.select(".state-note a")] == [
+        f"/runs/{run.public_id}/research/"
+    ], "no quotation of the report tells of the dispute"
+    assert told in text(shown(client, "/runs/"), ".run-facts")
     later = make_later(run, origin=None, kind="follow_up", question="And yews?")
     for address in (f"/threads/{run.thread.public_id}/", f"/runs/{later.public_id}/"):
-        assert text(shown(client, address), ".state-note") == "1 from one site"
+        assert text(shown(client, address), ".state-note") == told
     research = shown(client, f"/runs/{run.public_id}/research/")
     assert "tone-fair" in str(
         next(each for each in research.select(".aspect-state") if "disagree" in each.get_text())
@@ -367,10 +378,72 @@ def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(
     run.aspects.update(evidence_labels=["E1", "E2"])
     run.gaps.filter(label="G2").delete()
     assert text(shown(client, address), ".aspect-state") == "Answered, 2 sites"
-    assert text(shown(client, address), ".gaps h2") == "Unanswered"
+    assert text(shown(client, address), ".gaps h2") == "Still open"
     run.gaps.update(aspect_label="A1")
-    assert text(shown(client, address), ".aspect-state") == "Answered; more detail wanted"
-    assert text(shown(client, address), ".gaps h2") == "Not fully answered"
+    page = shown(client, address)
+    assert text(page, ".aspect-state") == "Answered; more detail wanted"
+    assert page.select_one(".aspect-state .tone-good") is None, "no mark of an answer"
+
+
+def test_closed_gaps_of_a_finished_run_are_counted_below_the_open_ones(
+    client: Client, run: Run
+) -> None:
+    address = f"/runs/{run.public_id}/research/"
+    assert not shown(client, address).select(".closed-gaps li")
+    add_evidence(run, 2)
+    run.gaps.filter(label="G2").update(closed_round=2)
+    page = shown(client, address)
+    assert [row["class"] for row in page.select(".gaps > ul > li")] == [["open"]]
+    [closed] = page.select(".closed-gaps")
+    assert not closed.has_attr("open")
+    assert text(closed, "summary") == "1 point closed on the way"
+    assert text(closed, "li") == "Closed: Gap 2 closed in round 2"
+    run.gaps.all().update(closed_round=1)
+    assert shown(client, address).select(".gaps > h2[hidden]")
+    Run.objects.update(status="researching")
+    assert len(shown(client, address).select(".gaps > ul > .closed")) == 2, "ticked where they were"
+
+
+def test_each_round_says_in_a_line_what_it_did_and_what_came_of_it(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 2)
+    run.units.filter(round=2).update(queries=["oak age", "old oaks"], topic="how old is it?")
+    run.rounds.filter(number=1).update(answered=1, closed=True)
+    run.rounds.filter(number=2).update(
+        answered=2, closed=True, score=7.5, pages_read=3, new_evidence=4
+    )
+    run.gaps.filter(label="G1").update(closed_round=2)
+    for number in range(2):
+        refused = {"claim": "It is young.", "reason": "", "url": "https://a.test/"}
+        run.refused_quotes.create(round=2, unit=1, ordinal=number, **refused)
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    assert not page.select(".workings .round"), "not folded"
+    first, second = page.select(".round")
+    assert text(second, ".round-told") == (
+        "2 queries 3 pages read 4 claims kept 2 refused Searched for: How old is it "
+        "Closed: Gap 1 Going on."
+    )
+    assert text(second, ".round-figures") == "score 5.5 → 7.5 1 → 2 of 2 answered"
+    assert text(first, ".round-figures") == "score 5.5 1 of 2 answered"
+    Run.objects.update(termination_text="Going on.")
+    first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round-told")
+    assert "Going on." not in text_of(first) and "Going on." in text_of(second)
+
+
+def test_the_score_is_told_with_the_marks_that_it_is_made_of(client: Client, run: Run) -> None:
+    marks = {"completeness": 9.0, "depth": 8.0, "reliability": None, "actionability": 7.0}
+    Run.objects.update(quality_score=8.0)
+    run.rounds.update(dimensions=marks)
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    made = "Completeness 9.0, Depth of treatment 8.0, Actionability 7.0."
+    assert f"research can stop at 7.0. Made of marks from 1 to 10: {made}" in account
+    run.rounds.update(cap=5.0, cap_reason="1 without an answer", model_score=8.0)
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    assert "The marks give 8.0; capped at 5.0: 1 without an answer." in account
+    run.rounds.update(dimensions={"completeness": 8.0, "depth": None})
+    account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
+    assert "Completeness" not in account, "of one mark nothing is made"
 
 
 def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client, run: Run) -> None:
@@ -394,7 +467,10 @@ def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client,
     page = shown(client, f"/runs/{run.public_id}/research/")
     told = [row.get_text() for row in page.select(".account dd")]
     assert told[0] == "2 sub-questions, 1 of them raised by what was read."
-    assert told[-1] == "Part 2"
+    assert told[-1] == "Part 2; Gap 1; Gap 2"
+    run.gaps.update(aspect_label="A1")
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    assert page.select(".account dd")[-1].get_text() == "Part 2; more detail on: Part 1"
 
 
 def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(
@@ -420,32 +496,40 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
     first = run.reports.get().citations[0]
     run.reports.update(
         markdown="**Short answer.** It is old. [1][2]\n\n## Growth\n\nIt is slow. [1] It is tall. "
-        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n",
+        "[2]\n\n> **⚠ Sources disagree:** It is young. [1] It is not. [1][2]\n\n"
+        "> **⚠ Sources disagree:** It is high. [1] It is not. [1][2]\n",
         citations=[first, {"marker": 2, "url": "https://b.test/", "evidence_ids": [second.label]}],
         checks={"statements": 5, "cited": 5, "cut": 3},
     )
     address = f"/runs/{run.public_id}/"
+    limits = "2 points open · 2 points disputed"
     for tab in ("", "research/"):
-        line = shown(client, address + tab).select_one(".verdict-line")
-        assert line is not None
-        assert [part.get_text() for part in line.select("p > span")][1:] == [
-            "cites 2 pages from 2 sites",
-            "findings rated 8.8 of 10 (target 7.0)",
-            "sources disagree on 1 point",
-            "3 points rest on one site each",
-            "2 points stay open",
-            "3 statements cut",
-        ]
-        assert [link["href"] for link in line.select("a")] == [
-            f"{address}sources/",
+        head = shown(client, address + tab)
+        assert text(head, ".state-note") == limits
+        assert [link["href"] for link in head.select(".state-note a")] == [
             f"{address}research/",
             f"{address}#dispute",
+        ]
+        day = format_day(timezone.localtime(run.finished_at or run.created_at))
+        parts = head.select(".verdict-line > span")
+        assert [part.get_text() for part in parts] == [
+            "cites 2 pages from 2 sites",
+            "findings rated 8.8 of 10 (target 7.0)",
+            "4 points rest on one site each",
+            "3 statements cut",
+            day,
+        ]
+        on_wide = [part.get_text() for part in parts if part.get("class")]
+        assert on_wide == ["cites 2 pages from 2 sites", "4 points rest on one site each"]
+        assert [link["href"] for link in head.select(".verdict-line a")] == [
+            f"{address}sources/",
             f"{address}research/",
             f"{address}research/",
         ]
+    assert limits in text(shown(client, "/runs/"), ".run-facts"), "the list says the same"
     soup = shown(client, address)
     assert soup.select_one(".report blockquote.dispute#dispute") is not None
-    assert len(soup.select(".cite.single")) == 3
+    assert len(soup.select(".cite.single")) == 4
     assert "3 more were cut" in text(soup, ".report-foot")
     assert "3 more were cut" in text(shown(client, f"{address}research/"), ".account")
 

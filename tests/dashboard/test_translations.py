@@ -209,9 +209,21 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
             "beantwortet. 1 Frage bleibt offen.",
         ),
         (
+            "Stopped after 3 rounds, the most for a question like this. Both sub-questions "
+            "answered.",
+            "Nach 3 Runden beendet, mehr sind für eine solche Frage nicht vorgesehen. Beide "
+            "Teilfragen beantwortet.",
+        ),
+        (
             "Stopped: all 8 sub-questions answered, 2 of them disputed, 6 from two or more sites.",
             "Beendet: alle 8 Teilfragen beantwortet, davon 2 umstritten, 6 aus zwei oder mehr "
             "Websites.",
+        ),
+        (
+            "Looked for other sources on 3 claims: 1 confirmed, 2 not repeated by other sources. "
+            "Stopped: both sub-questions answered.",
+            "Weitere Quellen gesucht zu 3 Aussagen: 1 bestätigt, 2 von keiner anderen Quelle "
+            "wiederholt. Beendet: beide Teilfragen beantwortet.",
         ),
         ("Searching: 3 rounds of boxing and 2 more", "Suche: 3 rounds of boxing and 2 more"),
         (

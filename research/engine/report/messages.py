@@ -56,7 +56,7 @@ _LIMITS: dict[StopReason, Callable[[ResearchConfig], str]] = {
 _SENTENCES = {
     StopReason.CANCELLED: "Cancelled: no report was written.",
     StopReason.USER_STOPPED: "Stopped when you asked: {answered}.",
-    StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this: {answered}.",
+    StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this. {Answered}.",
     StopReason.PAGES_UNREADABLE: (
         "Stopped: none of the pages found last could be read, and other queries led to no "
         "readable page either ({tried}). {Answered}."

@@ -64,8 +64,9 @@ def said(tag: Tag) -> str:
 @pytest.mark.requirement("C20")
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
-    assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    assert "trees.test/oak.html academic published March 2024 · 1 quote" in said(cited)
+    assert [len(fold.select("ol > li")) for fold in (cited, read, failed)] == [1, 1, 3]
+    assert said(cited.select("h3")[0]) == "T trees.test academic"
+    assert "trees.test/oak.html published March 2024 · 1 quote" in said(cited)
     assert said(cited.select("blockquote")[0]) == "“An oak lives for about 600 years.”"
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
@@ -74,44 +75,60 @@ def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     assert b"1 more search result was not opened" in page
 
 
-def test_sources_of_one_site_or_kind_can_be_shown(client: Client, run: Run) -> None:
-    [read] = folds(client, run, "?site=elms.test")
-    assert "elms.test" in said(read) and read.has_attr("open")
+def test_sources_of_one_kind_can_be_shown(client: Client, run: Run) -> None:
     [cited] = folds(client, run, "?kind=academic")
-    assert "trees.test/oak.html" in said(cited)
+    assert "trees.test/oak.html" in said(cited) and cited.has_attr("open")
     assert folds(client, run, "?kind=news") == []
 
 
-def test_kinds_and_sites_of_cited_pages_are_links_that_narrow_the_list(
+def test_known_kinds_of_cited_pages_are_links_that_narrow_the_list(
     client: Client, run: Run
 ) -> None:
-    other = "https://elms.test/age.html"
-    add_source(run, other, "cited", kind="news")
-    report = run.reports.get()
-    report.citations += [{**report.citations[0], "marker": 2, "url": other}]
-    report.save()
-    page = client.get(f"/runs/{run.public_id}/sources/?kind=news").content
-    links = BeautifulSoup(page, "html.parser").select(".site-counts a")
-    assert [link["href"] for link in links] == [
-        "?kind=academic", "?", "?kind=news&site=trees.test", "?kind=news&site=elms.test",
-    ]  # fmt: skip
-    assert links[1].has_attr("aria-current")
+    def links(query: str = "") -> list[Tag]:
+        page = client.get(f"/runs/{run.public_id}/sources/{query}").content
+        return BeautifulSoup(page, "html.parser").select(".site-counts a")
+
+    assert not links(), "all are of one kind"
+    cite(run, 2, "https://elms.test/2")
+    assert [said(link) for link in links()] == ["academic 1"], "nothing is known of the other"
+    cite(run, 3, "https://news.test/3", kind="news")
+    found = links("?kind=news&sort=date")
+    assert [link["href"] for link in found] == ["?kind=academic&sort=date", "?sort=date"]
+    assert found[1].has_attr("aria-current")
 
 
-def test_sites_that_are_not_named_are_counted_and_folded(client: Client, run: Run) -> None:
-    report = run.reports.get()
-    others = [f"https://site{number}.test/" for number in range(8)]
-    for number, url in enumerate(others, 2):
-        add_source(run, url, "cited")
-        report.citations += [{**report.citations[0], "marker": number, "url": url}]
-    report.save()
-    page = client.get(f"/runs/{run.public_id}/sources/").content
-    [rest] = BeautifulSoup(page, "html.parser").select(".site-counts details")
-    assert said(rest.select("summary")[0]) == "+3" and not rest.has_attr("open")
-    chosen = rest.select("a")[-1]["href"]
-    page = client.get(f"/runs/{run.public_id}/sources/{chosen}").content
-    [rest] = BeautifulSoup(page, "html.parser").select(".site-counts details")
-    assert rest.has_attr("open")
+def test_the_pages_of_a_site_stand_below_its_name(client: Client, run: Run) -> None:
+    for number in (2, 3, 4):
+        published = f"202{number}-03-05"
+        cite(run, number, f"https://trees.test/{number}", places=number, published=published)
+    cite(run, 5, "https://elms.test/5", places=5, site="The elm club")
+    cite(run, 6, "https://elms.test/6", published="2027-03-05", kind="news")
+    trees, elms = folds(client, run)[0].select(".by-site > li")
+    assert [said(marker) for marker in trees.select("ol .marker")] == ["1", "2", "3", "4"]
+    assert said(trees.select("summary h3")[0]) == "T trees.test"
+    assert said(trees.select(".site-line")[0]) == (
+        "4 pages · cited 10 times · newest 5 March 2024 1 2 3 4"
+    )
+    assert not trees.details.has_attr("open"), "more than three are folded"
+    assert not elms.select("summary h3")
+    assert said(elms.select("h3")[0]) == "T The elm club elms.test"
+    line, second = said(elms.select(".site-line")[0]), said(elms.select("ol > li")[1])
+    assert line == "2 pages · cited 6 times", "none is known to be the newest"
+    assert "Page 6 news gives 5 March 2027 as its date" in second
+    first = folds(client, run, "?sort=cited")[0].select_one(".by-site > li")
+    assert [said(marker) for marker in first.select("ol .marker")] == ["4", "3", "2", "1"]
+    quote = run.evidence.get(label="E4")
+    quote.contradicts = ["E1"]
+    quote.save()
+    assert "Sources disagree" in said(folds(client, run)[0].select("summary .doubted")[0])
+
+
+def test_documents_are_one_group(client: Client, run: Run) -> None:
+    for number in (2, 3):
+        cite(run, number, f"file:///notes/{number}.md")
+    documents = folds(client, run)[0].select(".by-site > li")[1]
+    assert said(documents.select("h3")[0]) == "D Documents"
+    assert said(documents.select(".site-line")[0]) == "2 documents · cited 2 times"
 
 
 def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
@@ -133,7 +150,7 @@ def test_a_source_says_what_for_it_is_cited_and_that_others_disagree(
     add_source(run, newer["url"] + "new", "read")
     run.source_pages.filter(url=newer["url"]).update(status="cited")
     run.evidence.filter(label="E2").update(contradicts=["E1"])
-    first, second = folds(client, run)[0].select("li")
+    first, second = folds(client, run)[0].select("ol > li")
     assert "Earlier value Used for: Part 1" in said(first)
     assert "Sources disagree Used for: Part 2" in said(second) and "Earlier" not in said(second)
 
@@ -177,7 +194,7 @@ def test_sources_are_sorted_by_number_date_kind_or_citations(client: Client, run
     cite(run, 5, "https://fir.test/5")
 
     def numbers(query: str) -> list[str]:
-        return [said(marker) for marker in folds(client, run, query)[0].select("li .marker")]
+        return [said(marker) for marker in folds(client, run, query)[0].select("ol .marker")]
 
     assert numbers("") == numbers("?sort=nothing") == ["1", "2", "3", "4", "5"]
     assert numbers("?sort=date") == ["2", "4", "1", "3", "5"], "not read yet on its date, no date"
@@ -196,11 +213,12 @@ def test_sources_are_sorted_by_number_date_kind_or_citations(client: Client, run
     assert all("sort=date" in link["href"] for link in soup.select(".site-counts a"))
 
 
-def test_a_source_says_its_kind_and_how_often_it_is_cited(client: Client, run: Run) -> None:
+def test_a_source_says_how_often_it_is_cited(client: Client, run: Run) -> None:
     cite(run, 2, "https://elms.test/2", places=5)
-    first, second = folds(client, run)[0].select("li")
-    assert "academic published March 2024 · 1 quote · cited once" in said(first)
-    assert "elms.test · website · undated · 1 quote · cited 5 times" in said(second)
+    first, second = folds(client, run)[0].select("ol > li")
+    assert "published March 2024 · 1 quote · cited once" in said(first)
+    assert "Page 2 undated · 1 quote · cited 5 times" in said(second)
+    assert "website" not in said(folds(client, run)[0]), "nothing is said of an unknown kind"
 
 
 def test_pages_with_one_text_are_one_entry(client: Client, run: Run) -> None:
@@ -210,15 +228,13 @@ def test_pages_with_one_text_are_one_entry(client: Client, run: Run) -> None:
     PageText.objects.filter(uses__run=run).exclude(pk="copy").update(text=words)
     quote = cite(run, 2, "https://elms.test/2")
     cite(run, 3, "https://fir.test/3")
-    assert len(folds(client, run)[0].select("li")) == 3
+    assert len(folds(client, run)[0].select("ol > li")) == 3
     quote.independence_key = "trees.test"  # as the engine has it of a copy
     quote.save()
     cited = folds(client, run)[0]
-    first, third = cited.select("li")
+    first, third = cited.select("ol > li")
     assert "Same text: 2 Page 2 elms.test" in said(first) and "Page 3" in said(third)
     assert said(cited.select("summary")[0]) == "Cited 3"
-    only = folds(client, run, "?site=elms.test")[0]
-    assert "Page 2" in said(only) and "Same text" not in said(only)
     PageText.objects.filter(pk="copy").update(text="Something else about elms. " * 60)
     assert "Same text" not in said(folds(client, run)[0])
 
@@ -241,7 +257,7 @@ def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, 
         read = folds(client, later)[-1]
         assert f"found {told}" in said(read) and "round 0" not in said(read)
         assert read.select_one(f"a[href='/runs/{run.public_id}/sources/']") is not None
-    assert "new.test website · undated Block" in said(folds(client, deeper)[-1])
+    assert "new.test N new.test new.test undated" in said(folds(client, deeper)[-1])
     for earlier in (shorter, deeper):
         earlier.delete()
     assert "found in an earlier run" in said(folds(client, Run.objects.get(pk=other.pk))[-1])

@@ -89,7 +89,8 @@ def told_by_pages(client: Client, key: str) -> dict[str, Any]:
         "threshold": float(score[2]),
         "sub_questions": [_sub_question(row, key) for row in part("aspects").select("li")],
         "gaps": [
-            (_id(row), "closed" in (row.get("class") or [])) for row in part("gaps").select("li")
+            (_id(row), "closed" in (row.get("class") or []))
+            for row in [*part("gaps").select("li"), *part("closed").select("li")]
         ],
         "counts": numbers_of(text_of(part("evidence-count")), r"(\d+) claims? · (\d+) sites?"),
         "evidence": {_id(row): _quotes(row) for row in part("evidence").select("li")},

@@ -65,8 +65,8 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.MAX_ROUNDS,
             {},
             [YES, YES],
-            "Stopped after 2 rounds, the most for a question like this: "
-            "both sub-questions answered.",
+            "Stopped after 2 rounds, the most for a question like this. "
+            "Both sub-questions answered.",
         ),
         (
             StopReason.NOTHING_FOUND,

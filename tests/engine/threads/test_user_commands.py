@@ -322,7 +322,7 @@ async def unsure() -> World:
     assert isinstance(ran.ended, ParkedError)
     assert ran.state.status is Status.PAUSED
     assert ran.state.asks == (
-        "After 1 round, the most for a question like this: 1 of 3 answered. "
+        "After 1 round, the most for a question like this. 1 of 3 answered. "
         "2 questions stay open. Dig deeper, or is this sufficient?"
     )
     return world
