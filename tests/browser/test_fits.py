@@ -107,6 +107,18 @@ def test_a_citation_can_be_judged_without_scrolling_its_panel(
         assert checks.evaluate(foot) < bar.evaluate("each => each.getBoundingClientRect().top")
 
 
+def test_a_small_desk_shows_a_statement_with_its_quote_check_and_buttons(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.locator(".cite a:visible").first.click()
+    panel = page.locator("#citation-panel")
+    for part in (".statement", "mark", ".check-line li", ".judge button"):
+        expect(panel.locator(part).first).to_be_in_viewport(ratio=1)
+        expect(panel.locator(part).last).to_be_in_viewport(ratio=1)
+    bar, line = panel.locator(".judge").bounding_box(), panel.locator(".check-line").bounding_box()
+    assert bar is not None and line is not None and line["y"] + line["height"] <= bar["y"]
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
     alone = """[...document.querySelectorAll('.report .cite')].filter((cite) => {
       const before = document.createRange();
