@@ -46,7 +46,6 @@ SUGGESTIONS = 3
 SHORTEST_WORD = 4
 MOST_WORDS = 8
 CALLS_ON_A_PAGE = 100
-CLAIMS_ON_A_PAGE = 100
 FILES_ON_A_PAGE = 50
 STATES = {
     "waiting": Q(status__in=WAITING),
@@ -316,12 +315,6 @@ def calls_of(run: Run) -> QuerySet[JournalEntry]:
 def places_of(run: Run) -> list[tuple[int, str]]:
     """Return the places of all entries of a run's journal by key, in their order."""
     return list(run.journal.order_by("pk").values_list("pk", "place"))
-
-
-def page_of_evidence(run: Run, number: str | None) -> Page[Evidence]:
-    """Return a page of evidence records, newest first, with quotes and `last_verdict`."""
-    rows = run.evidence.with_review().prefetch_related("quotes").order_by("-position", "-label")
-    return Paginator(rows, CLAIMS_ON_A_PAGE).get_page(number)
 
 
 def time_spent(run: Run) -> list[dict[str, Any]]:

@@ -119,6 +119,21 @@ def test_a_small_desk_shows_a_statement_with_its_quote_check_and_buttons(page: P
     assert page.evaluate("scrollY") == 0
 
 
+def test_filters_of_evidence_are_behind_one_button_on_a_phone(page: Page) -> None:
+    page.goto(f"{page.url}evidence/")
+    search, button = page.get_by_role("searchbox"), page.locator(".filters-label")
+    expect(search).to_be_visible()
+    expect(button).to_be_hidden()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    expect(search).to_be_hidden()
+    button.click()
+    search.fill("eggs")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**text=eggs**")
+    expect(search).to_have_value("eggs")
+    expect(page.locator(".all-evidence .claim").first).to_be_visible()
+
+
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
     alone = """[...document.querySelectorAll('.report .cite')].filter((cite) => {
       const before = document.createRange();
