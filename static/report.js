@@ -16,7 +16,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   panel().parentElement.classList.add("panel-open");
   const copy = panel().querySelector(".stored");
   const mark = copy?.querySelector("mark");
-  if (mark) copy.scrollTop = mark.offsetTop - copy.clientHeight / 4;
+  if (mark) copy.scrollTop = mark.offsetTop - 4;
   panel().focus({ preventScroll: true });
 });
 

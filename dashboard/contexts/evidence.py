@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from dashboard import words
 from dashboard.contexts.quotes import quote_pieces
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
+from research.fetch.sites import independence_key
 from research.models import Evidence, EvidenceSource, RefusedQuote
 
 DATE = re.compile(r"\d{4}(-\d\d){0,2}$")
@@ -63,11 +64,9 @@ def evidence_rows(rows: RunRows) -> list[dict[str, Any]]:
     return [claim_context(row, rows.site_names, use) for row in rows.shown]
 
 
-def claim_context(
-    row: Evidence, site_names: Mapping[str, str], use: Use, *, whole: bool = False
-) -> dict[str, Any]:
-    """Return an evidence record, the quotes that contain its claim first; `whole` with their full
-    texts. `site_names` are those of its pages, by address.
+def claim_context(row: Evidence, site_names: Mapping[str, str], use: Use) -> dict[str, Any]:
+    """Return an evidence record, the quotes that contain its claim first. `site_names` are those of
+    its pages, by address.
 
     `row` must be annotated with `last_verdict`.
     """
@@ -77,8 +76,7 @@ def claim_context(
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes[:1]) else row.claim,
         "quotes": [
-            quote_context(source, row.claim, site_names.get(source.url), whole=whole)
-            for source in quotes
+            quote_context(source, row.claim, site_names.get(source.url)) for source in quotes
         ],
         "support": support_line(quotes),
         "caveats": [
@@ -100,11 +98,9 @@ def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
     )
 
 
-def quote_context(
-    row: EvidenceSource, claim: str, site_name: str | None, *, whole: bool
-) -> dict[str, Any]:
+def quote_context(row: EvidenceSource, claim: str, site_name: str | None) -> dict[str, Any]:
     return {
-        "pieces": quote_pieces(row.quote, claim, whole=whole),
+        "pieces": quote_pieces(row.quote, claim, whole=False),
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
         "site": words.site_of(row.url, site_name),
@@ -152,10 +148,23 @@ def support_line(quotes: Iterable[EvidenceSource]) -> str:
 
 
 def count_sources(quotes: Iterable[EvidenceSource]) -> str:
-    """Return a phrase that counts independent sources, sites and documents separately."""
-    keys = {row.independence_key: row.url.startswith("file:") for row in quotes}
-    documents = sum(keys.values())
-    return words.describe_support(len(keys) - documents, documents)
+    """Return a phrase that counts sources, sites and documents separately, and says how many of
+    them only have the text of another one: "2 sites, of which 1 copies another".
+    """
+    quoted = [(row.url, row.independence_key) for row in quotes]
+    keys = {key: url.startswith("file:") for url, key in quoted}
+    sites = {independence_key(url): url.startswith("file:") for url, _ in quoted}
+    copies = len(sites) - len(keys)
+    counted = sites if copies > 0 else keys
+    documents = sum(counted.values())
+    told = words.describe_support(len(counted) - documents, documents)
+    if copies < 1:
+        return told
+    return ngettext(
+        "%(sources)s, of which %(n)s copies another",
+        "%(sources)s, of which %(n)s copy others",
+        copies,
+    ) % {"sources": told, "n": words.format_number(copies)}
 
 
 def refused_quote_context(row: RefusedQuote) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, groupby, pairwise
 from typing import Any
 
@@ -58,9 +58,12 @@ def quote_pieces(quote: str, claim: str, *, whole: bool = True) -> list[dict[str
 # --- the stored copy ----------------------------------------------------------------------
 
 
-def stored_copy(rows: CitationRows, *, in_panel: bool) -> dict[str, Any]:
+def stored_copy(
+    rows: CitationRows, supports: Mapping[str, Sequence[Any]], *, in_panel: bool
+) -> dict[str, Any]:
     """Return the text around the quotes in `parts`, and the number of blocks omitted before and
-    after; on a page what isn't next to a quote is folded.
+    after; on a page what isn't next to a quote is folded. Below the end of a quote stands what it
+    `supports`, by the label of its record.
     """
     if rows.page is None:
         return {"parts": [], "before": 0, "after": 0}
@@ -78,8 +81,13 @@ def stored_copy(rows: CitationRows, *, in_panel: bool) -> dict[str, Any]:
     first, last = max(0, held[0] - around), min(len(found), held[-1] + around + 1)
     near = range(first, last) if in_panel else _near(text, found, held)
     parts: list[dict[str, Any]] = []
-    for is_near, numbers in groupby(range(first, last), near.__contains__):
+    for is_near, grouped in groupby(range(first, last), near.__contains__):
+        numbers = list(grouped)
         blocks = [block_context(text, *found[n], spans, bearing) for n in numbers]
+        for block, (start, end) in zip(blocks, (found[n] for n in numbers), strict=True):
+            ending = [row for row in rows.quotes if start < row.end <= end]
+            told = (supports.get(row.evidence.label, ()) for row in ending)
+            block["supports"] = list(chain.from_iterable(told))
         parts.append({"blocks": blocks, "fold": "" if is_near else _count_blocks(len(blocks))})
     mark_first(list(chain.from_iterable(part["blocks"] for part in parts)))
     return {"parts": parts, "before": first, "after": len(found) - last}

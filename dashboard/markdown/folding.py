@@ -30,7 +30,7 @@ ATTRIBUTES = {
     "ol": {"start"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
-    "sup": {"class"},
+    "sup": {"class", "id"},
     "table": {"class"},
     "td": {"class", "data-label"},
 }

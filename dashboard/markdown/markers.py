@@ -102,8 +102,9 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], in
     position = 0
     places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
     markers = zip(MARKER.finditer(text.content), places, strict=False)
-    found = [(match, link(int(match[1]), place)) for match, place in markers]
-    known = [(match, target) for match, target in found if target is not None]
+    found = [(match, link(int(match[1]), place), place) for match, place in markers]
+    known = [(match, target) for match, target, _ in found if target is not None]
+    occurrences = [place for _, target, place in found if target is not None]
     groups = groups_of(text.content, [match for match, _ in known])
     support: dict[int, set[str]] = {}
     for group, (_, target) in zip(groups, known, strict=True):
@@ -115,7 +116,9 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], in
         is_single = len(support[groups[place]]) == 1
         if text.meta.get("is_listed"):  # its quote is below
             target, is_single = replace(target, note=""), False
-        pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
+        is_later = 0 < occurrences[place] < NO_PLACE and not text.meta.get("is_listed")
+        anchor = f"cite-{match[1]}-{occurrences[place]}" if is_later else ""
+        pieces.append(_marker(int(match[1]), target, seen, anchor, is_single=is_single))
         position = match.end()
         if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
             pieces.append(html_token("<br>"))
@@ -166,14 +169,17 @@ def _flag_last_sentence(text: str) -> list[Token]:
     return [text_token(text[:start]), span_token("rejected", sentence), after]
 
 
-def _marker(number: int, target: Link, seen: set[int], *, is_single: bool) -> Token:
-    """Return the link of a marker. The first of its number has the anchor of the citation."""
+def _marker(number: int, target: Link, seen: set[int], anchor: str, *, is_single: bool) -> Token:
+    """Return the link of a marker. The first of its number has the anchor of the citation, and
+    those of later occurrences have an `anchor` of their own.
+    """
+    place = f' id="{anchor}"' if anchor else ""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
     kinds = ["cite", *["single"] * is_single, *["rejected"] * target.rejected]
     note = f' title="{escape(target.note)}"' if target.note else ""
     return html_token(
-        f'<sup class="{" ".join(kinds)}">'
+        f'<sup class="{" ".join(kinds)}"{place}>'
         f'<a href="{escape(target.address)}"{identity} '
         f'aria-label="Citation {number}"{note}>{number}</a></sup>'
     )

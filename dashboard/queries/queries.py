@@ -19,6 +19,7 @@ from django.db.models.functions import Length, Replace
 from django.http import Http404
 
 from dashboard.markdown.parsing import DISPUTED, markers_beside
+from dashboard.markdown.statements import CitedText, cited_texts
 from dashboard.queries.run_rows import cited_rows, copied_pages, labels_at, labels_of_earlier
 from dashboard.titles import name_parts
 from research.engine.records import ENDED, WAITING, Status
@@ -45,7 +46,6 @@ SUGGESTIONS = 3
 SHORTEST_WORD = 4
 MOST_WORDS = 8
 CALLS_ON_A_PAGE = 100
-CLAIMS_ON_A_PAGE = 100
 FILES_ON_A_PAGE = 50
 STATES = {
     "waiting": Q(status__in=WAITING),
@@ -77,12 +77,24 @@ LINE_FIELDS = (*LIST_FIELDS, *THREAD_FIELDS)
 
 
 @dataclass(frozen=True)
+class CitedStatement:
+    """A statement of a report with the records behind it: the labels of those behind one of its
+    numbers, and all with their quotes.
+    """
+
+    said: CitedText
+    labels: frozenset[str]
+    evidence: Sequence[Evidence]
+
+
+@dataclass(frozen=True)
 class CitationRows:
     """The quotes behind `[number]`, at its occurrence `place` if given, and the stored text.
 
     `numbers` are those of all citations; `verdicts` maps an evidence key to the last verdict, or
     None; `calculations` are those of statements computed from the quotes; `together` has all quotes
     of the statement, also those behind its other markers; `checks` are the counts of the report.
+    `statements` are those that cite the number there, `others` counts those that do elsewhere.
     """
 
     run: Run
@@ -95,6 +107,8 @@ class CitationRows:
     place: int | None = None
     together: Sequence[EvidenceSource] = ()
     checks: Mapping[str, Any] = field(default_factory=dict)
+    statements: Sequence[CitedStatement] = ()
+    others: int = 0
 
 
 @dataclass(frozen=True)
@@ -303,12 +317,6 @@ def places_of(run: Run) -> list[tuple[int, str]]:
     return list(run.journal.order_by("pk").values_list("pk", "place"))
 
 
-def page_of_evidence(run: Run, number: str | None) -> Page[Evidence]:
-    """Return a page of evidence records, newest first, with quotes and `last_verdict`."""
-    rows = run.evidence.with_review().prefetch_related("quotes").order_by("-position", "-label")
-    return Paginator(rows, CLAIMS_ON_A_PAGE).get_page(number)
-
-
 def time_spent(run: Run) -> list[dict[str, Any]]:
     """Return calls, failures and seconds by kind and, for model calls, by task."""
     outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
@@ -326,26 +334,24 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
     """
     report = run.reports.order_by("-number").first()
     cited = {entry["marker"]: entry for entry in report.citations} if report else {}
-    if number not in cited:
+    if report is None or number not in cited:
         raise Http404("no such citation")
-    group = markers_beside(report.markdown, number, place or 0) if report else []
-    behind = {
-        (cited[marker]["url"], label)
-        for marker, at in group
-        if marker in cited
-        for label in labels_at(cited[marker], at)
-    }
+    group = markers_beside(report.markdown, number, place or 0)
     own = {(cited[number]["url"], label) for label in labels_at(cited[number], place)}
-    found = (
-        EvidenceSource.objects.filter(
-            evidence__run=run, evidence__label__in={label for _, label in behind | own}
-        )
+    together = own.union(_pages_behind(group, cited))
+    every = [each for each in cited_texts(report.markdown) if each.place_of(number) is not None]
+    texts = [each for each in every if place is None or (number, place) in each.markers]
+    markers = [marker for each in texts for marker in each.markers]
+    wanted = {label for _, label in together.union(_pages_behind(markers, cited))}
+    found = list(
+        EvidenceSource.objects.filter(evidence__run=run, evidence__label__in=wanted)
         .select_related("evidence")
         .prefetch_related("evidence__quotes")
     )
     quotes = [row for row in found if (row.url, row.evidence.label) in own]
     if not quotes:
         raise Http404("no such citation")
+    records = {row.evidence.label: row.evidence for row in found}
     judged = Evidence.objects.with_review().filter(pk__in=[row.evidence_id for row in quotes])
     return CitationRows(
         run=run,
@@ -356,9 +362,36 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
         verdicts=dict(judged.values_list("pk", "last_verdict")),
         calculations=cited[number].get("calculations", ()),
         place=place,
-        together=[row for row in found if (row.url, row.evidence.label) in behind | own],
-        checks=report.checks if report else {},
+        together=[row for row in found if (row.url, row.evidence.label) in together],
+        checks=report.checks,
+        statements=[
+            CitedStatement(
+                said=each,
+                labels=frozenset(labels_at(cited[number], each.place_of(number))),
+                evidence=[
+                    records[label]
+                    for label in dict.fromkeys(
+                        label for _, label in _pages_behind(each.markers, cited)
+                    )
+                    if label in records
+                ],
+            )
+            for each in texts
+        ],
+        others=len(every) - len(texts),
     )
+
+
+def _pages_behind(
+    markers: Iterable[tuple[int, int]], cited: Mapping[int, dict[str, Any]]
+) -> list[tuple[str, str]]:
+    """Return the pages and the labels of the records behind markers at their occurrences."""
+    return [
+        (cited[marker]["url"], label)
+        for marker, at in markers
+        if marker in cited
+        for label in labels_at(cited[marker], at)
+    ]
 
 
 def source_rows(viewer: Viewer, run: Run) -> SourceRows:

@@ -22,13 +22,13 @@ from dashboard.contexts.evidence import count_sources, describe_published, says_
 from dashboard.contexts.quotes import stored_copy
 from dashboard.contexts.report import report_context
 from dashboard.contexts.run import answer_context, run_head
+from dashboard.contexts.statements import statement_context
 from dashboard.contexts.thread import review_context
 from dashboard.queries import queries
 from dashboard.queries.queries import CitationRows
 from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
-from research.engine.evidence.claim_check import check_claim
 from research.models import EvidenceSource, Run
 from research.services import reviews
 from research.services.errors import ServiceError
@@ -90,9 +90,13 @@ def citation_with_review(rows: CitationRows, *, in_panel: bool = False) -> dict[
 
 
 def place_in(request: HttpRequest) -> int | None:
-    """Return the occurrence of the marker that was followed, counted from 0."""
+    """Return the occurrence of the marker that was followed, counted from 0; of the panel, which
+    shows one statement, the first without any.
+    """
     place = request.GET.get("place", "")
-    return int(place) if re.fullmatch(r"[0-9]{1,4}", place) else None
+    if re.fullmatch(r"[0-9]{1,4}", place):
+        return int(place)
+    return 0 if is_panel(request) else None
 
 
 def is_panel(request: HttpRequest) -> bool:
@@ -104,18 +108,9 @@ NAMES = {
     "names": gettext_lazy("names"),
     "negations": gettext_lazy("negations"),
 }
-NOT_REPHRASED = words.State(gettext_lazy("nothing rephrased"), "check", "good")
-NOT_ASSESSED = words.State(gettext_lazy("meaning: not assessed"), "circle", "idle")
-BY_CODE = words.State(gettext_lazy("meaning: checked by code"), "check", "good")
-BY_MODEL = words.State(gettext_lazy("meaning: checked by the model"), "check", "good")
-BY_EITHER = words.State(gettext_lazy("meaning: checked by code or the model"), "check", "good")
-VOUCHED = {
-    (False, False): NOT_ASSESSED,
-    (True, False): BY_CODE,
-    (False, True): BY_MODEL,
-    (True, True): BY_EITHER,
-}
-"""Who checked the statements of a report, by whether code and the model did."""
+IN_THE_COPY = words.State(gettext_lazy("Quote: word for word in the stored copy"), "check", "good")
+NOT_IN_THE_COPY = words.State(gettext_lazy("Quote: not in the stored copy"), "cross", "bad")
+COPY_DELETED = words.State(gettext_lazy("Quote: the copy is no longer stored"), "none", "idle")
 TONES = ("good", "idle", "bad")
 """The outcomes of a check, the worst last."""
 COMPARED = {
@@ -126,10 +121,19 @@ COMPARED = {
 
 
 def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str, Any]:
-    """Return the context of a citation page or panel."""
+    """Return the context of a citation page or panel.
+
+    A citation of one place has its `statement`; one of several has each below its quote.
+    """
     first = rows.quotes[0]
     place = rows.numbers.index(rows.number)
     claims = [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)]
+    told = [(said.labels, statement_context(said, rows)) for said in rows.statements]
+    statement = told[0][1] if len(told) == 1 else None
+    supports = {
+        row.evidence.label: [each for labels, each in told if row.evidence.label in labels]
+        for row in (rows.quotes if len(told) > 1 else ())
+    }
     return {
         "run": run_head(rows.run),
         "citation": {
@@ -143,13 +147,19 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "published": describe_published(first.published, first.fetched_at),
             "fetched": first.fetched_at,
             "kept": first.fetched_at < rows.run.created_at,
+            "statement": statement,
+            "statements": len(told),
+            "others": rows.others,
             "claims": claims,
-            "checks": summarize_checks(claims, rows),
+            "checks": summarize_checks(claims, statement),
             "calculations": rows.calculations,
-            "support": support_of(rows),
+            "support": "" if len(told) > 1 else support_of(rows),
             "live": live_link(first),
-            "quotes": [row.quote for row in rows.quotes] if rows.page is None else [],
-            **stored_copy(rows, in_panel=in_panel),
+            "quotes": [
+                {"text": row.quote, "supports": supports.get(row.evidence.label, ())}
+                for row in (rows.quotes if rows.page is None else ())
+            ],
+            **stored_copy(rows, supports, in_panel=in_panel),
         },
     }
 
@@ -192,55 +202,30 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
         "text": evidence.claim,
         "shown": rows.page is not None and is_quoted,
         "quoted": word_for_word(quotes, rows),
-        "meaning": claim_meaning(quotes, rows.run.question, is_quoted=is_quoted),
         "compared": list(comparison_states(set(evidence.uncertainty), is_quoted=is_quoted)),
         "verdict": words.VERDICT[said] if said else None,
     }
 
 
-def summarize_checks(claims: Sequence[dict[str, Any]], rows: CitationRows) -> list[words.State]:
-    """Return what was checked of all claims in one line, of each check the worst outcome, with all
-    that differs.
+def summarize_checks(
+    claims: Sequence[dict[str, Any]], statement: Mapping[str, Any] | None
+) -> list[words.State]:
+    """Return what was checked: the worst outcome of the quotes, what found that they say the
+    statement, all that differs, and what a reviewer said.
     """
     quoted = max((claim["quoted"] for claim in claims), key=lambda state: TONES.index(state.tone))
-    meanings = {claim["meaning"] for claim in claims}
-    if None in meanings:
-        meanings = {statement_meaning(rows.checks)}
-    meaning = BY_CODE if BY_CODE in meanings else meanings.pop()
+    stated = [statement["check"]] if statement else []
     compared = (state for claim in claims for state in claim["compared"])
-    return [quoted, meaning, *dict.fromkeys(state for state in compared if state.tone == "bad")]
-
-
-def statement_meaning(checks: Mapping[str, Any]) -> words.State:
-    """Return who checked the meaning of a statement, as far as the counts of its report tell."""
-    if checks.get("by_neither"):
-        return NOT_ASSESSED
-    return VOUCHED[bool(checks.get("by_code")), bool(checks.get("by_model"))]
-
-
-def claim_meaning(
-    quotes: Sequence[EvidenceSource], question: str, *, is_quoted: bool
-) -> words.State | None:
-    """Return how code finds that the quotes say a claim; None if it can't know."""
-    if is_quoted:
-        return NOT_REPHRASED
-    return BY_CODE if is_carried(quotes, question) else None
-
-
-def is_carried(quotes: Sequence[EvidenceSource], question: str) -> bool:
-    """Return whether code vouches that the quotes of a claim say it, together or one alone."""
-    claim = quotes[0].evidence.claim
-    context = " ".join((question, *(f"{row.title} {row.section}" for row in quotes)))
-    texts = dict.fromkeys([" ".join(row.quote for row in quotes), *(row.quote for row in quotes)])
-    return any(check_claim(claim, text, context).outcome == "carried" for text in texts)
+    differs = dict.fromkeys(state for state in compared if state.tone == "bad")
+    reviewed = dict.fromkeys(claim["verdict"] for claim in claims if claim["verdict"])
+    return [quoted, *stated, *differs, *reviewed]
 
 
 def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words.State:
     if rows.page is None:
-        return words.State(_("copy no longer stored"), "none", "idle")
-    if all(rows.page.text[row.start : row.end] == row.quote for row in quotes):
-        return words.State(_("quote word for word"), "check", "good")
-    return words.State(_("quote not in the stored copy"), "cross", "bad")
+        return COPY_DELETED
+    is_there = all(rows.page.text[row.start : row.end] == row.quote for row in quotes)
+    return IN_THE_COPY if is_there else NOT_IN_THE_COPY
 
 
 def comparison_states(flags: Container[str], *, is_quoted: bool) -> Iterator[words.State]:

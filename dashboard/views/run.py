@@ -1,4 +1,4 @@
-"""The page of a run, its log and evidence, and the commands that users send to it."""
+"""The page of a run, its log, and the commands that users send to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from dashboard.contexts.activity import (
     usage_by_model,
     usage_by_stage,
 )
-from dashboard.contexts.evidence import Use, claim_context
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_footer, run_head
@@ -35,7 +34,7 @@ from dashboard.forms.form_errors import focus_on_first
 from dashboard.forms.run_forms import ClarificationForm, CommentForm, PlanForm, TopicForm
 from dashboard.live import fragments
 from dashboard.queries import queries, thread_queries
-from dashboard.queries.run_rows import RunRows, site_names
+from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
 from dashboard.views.sending import by_form
@@ -137,22 +136,6 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     if run.kind in REWRITES:
         context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}
     return render(request, "dashboard/activity.html", context)
-
-
-@never_cache
-@require_GET
-def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Render all evidence records; the run's own page has only the newest."""
-    run = queries.find_run(request.user, public_id)
-    page, names = queries.page_of_evidence(run, request.GET.get("page")), site_names(run)
-    rows, claims = RunRows(run), dict(run.evidence.order_by().values_list("label", "claim"))
-    use = Use(run.public_id, rows.numbers, rows.earlier, claims)
-    context = {
-        "run": run_head(run),
-        "claims": [claim_context(row, names, use, whole=True) for row in page],
-        "paging": paging_context(page),
-    }
-    return render(request, "dashboard/evidence.html", context)
 
 
 def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_two_files_are_uploaded_watched_searched_asked_about_and_cited(
     page.locator(".cite a").first.click()
     panel = page.locator("#citation-panel")
     expect(panel).to_contain_text("The mill/lease.md")
-    expect(panel).to_contain_text("quote word for word")
+    expect(panel).to_contain_text("word for word in the stored copy")
 
 
 def test_the_pages_of_documents_in_every_state(

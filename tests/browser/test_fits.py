@@ -107,6 +107,33 @@ def test_a_citation_can_be_judged_without_scrolling_its_panel(
         assert checks.evaluate(foot) < bar.evaluate("each => each.getBoundingClientRect().top")
 
 
+def test_a_small_desk_shows_a_statement_with_its_quote_check_and_buttons(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.locator(".cite a:visible").first.click()
+    panel = page.locator("#citation-panel")
+    for part in (".statement", "mark", ".check-line li", ".judge button"):
+        expect(panel.locator(part).first).to_be_in_viewport(ratio=1)
+        expect(panel.locator(part).last).to_be_in_viewport(ratio=1)
+    bar, line = panel.locator(".judge").bounding_box(), panel.locator(".check-line").bounding_box()
+    assert bar is not None and line is not None and line["y"] + line["height"] <= bar["y"]
+    assert page.evaluate("scrollY") == 0
+
+
+def test_filters_of_evidence_are_behind_one_button_on_a_phone(page: Page) -> None:
+    page.goto(f"{page.url}evidence/")
+    search, button = page.get_by_role("searchbox"), page.locator(".filters-label")
+    expect(search).to_be_visible()
+    expect(button).to_be_hidden()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    expect(search).to_be_hidden()
+    button.click()
+    search.fill("eggs")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**text=eggs**")
+    expect(search).to_have_value("eggs")
+    expect(page.locator(".all-evidence .claim").first).to_be_visible()
+
+
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
     alone = """[...document.querySelectorAll('.report .cite')].filter((cite) => {
       const before = document.createRange();

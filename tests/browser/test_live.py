@@ -113,7 +113,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     page.locator(".cite a").first.click()
     panel = page.locator("#citation-panel")
     expect(panel.locator("mark").first).to_be_visible()
-    expect(panel).to_contain_text("quote word for word")
+    expect(panel).to_contain_text("word for word in the stored copy")
     assert page.locator(".cite a").first.bounding_box() == place
     page.keyboard.press("j")
     expect(panel).to_contain_text("Citation 2")
@@ -139,7 +139,7 @@ def test_a_sample_without_javascript_ends_the_same(server: Server, open_page: Op
     page.locator(".cite a").first.click()
     page.wait_for_url("**/citations/**")
     expect(page.locator("mark#quote")).to_be_visible()
-    expect(page.get_by_text("quote word for word").first).to_be_visible()
+    expect(page.get_by_text("word for word in the stored copy").first).to_be_visible()
 
 
 def test_two_windows_agree(model_server: Server, world: World, open_page: Open) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.views import review
-from research.models import Evidence, Run, Thread, Verdict
+from research.models import Evidence, PageText, Run, Thread, Verdict
 from research.services import sample_reports
-from tests.dashboard.conftest import add_evidence, make_run
+from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
 SLUG = "how-to-make-scrambled-eggs"
 
@@ -33,8 +34,8 @@ def test_a_verdict_takes_the_evidence_off_the_list(client: Client, run: Run, adm
     page = client.get("/review/").content.decode()
     assert page.index("Oaks grow old (2).") < page.index("Oaks grow old (1).")
     page = judge(client, run, "E2", verdict="reject", note="About beeches")
-    assert "E2: reviewed: does not support it." in page
-    assert "Oaks grow old (2)." not in page and "Oaks grow old (1)." in page
+    assert "“Oaks grow old (2).”: reviewed: does not support it." in page
+    assert "<h3>Oaks grow old (2)." not in page and "<h3>Oaks grow old (1)." in page
     said = Verdict.objects.get()
     assert (said.verdict, said.note, said.actor) == ("reject", "About beeches", admin)
 
@@ -51,18 +52,35 @@ def test_evidence_is_found_by_verdict_words_and_run(client: Client, run: Run) ->
     assert client.get("/review/?review=nonsense&before=x").status_code == 200
 
 
-def test_a_quote_that_is_the_claim_is_not_said_twice(client: Client, run: Run) -> None:
-    row = Evidence.objects.get(run=run, label="E1")
-    row.quotes.update(quote=row.claim)
-    page = client.get("/review/").content.decode()
-    assert page.count(row.claim) == 1 and page.count("Quoted word for word.") == 1
+def test_a_quote_stands_among_the_words_around_it(client: Client, run: Run) -> None:
+    add_report(run, "It is old. [1]")
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    quote = page.select(".card blockquote")[1]
+    assert " ".join(quote.get_text().split()) == (f"# Oak Home {QUOTE} It is slow. <b>The end</b>")
+    assert quote.select_one("mark").get_text() == QUOTE  # type: ignore[union-attr]
+    PageText.objects.update(text="Gone.")
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    assert [each.get_text() for each in page.select("blockquote")] == [f"“{QUOTE}”"] * 2
+    assert "The copy is no longer stored." in page.get_text()
 
 
-def test_a_quote_is_shown_in_the_stored_copy(client: Client, admin: User) -> None:
-    run = sample_reports.open_sample(admin, SLUG)
-    page = client.get("/review/").content.decode()
-    assert "In the stored copy" in page and "<mark>" in page
-    assert f'href="/runs/{run.public_id}/"' in page
+def test_a_claim_says_whether_its_report_cites_it(client: Client, run: Run) -> None:
+    add_report(run, "It is old. [1]")
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    second, first = page.select(".card")
+    assert "Not cited in a report" in second.get_text()
+    link = first.select_one(".faint a")
+    assert link is not None and link["href"] == f"/runs/{run.public_id}/citations/1/"
+
+
+def test_claims_stand_under_the_title_of_their_run(client: Client, run: Run, admin: User) -> None:
+    sample = sample_reports.open_sample(admin, SLUG)
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    heads = [str(each["href"]) for each in page.select(".reviewing h2 a")]
+    assert heads[0] == f"/runs/{sample.public_id}/"
+    assert len(heads) == len(set(heads))
+    page = BeautifulSoup(client.get(f"/review/?run={run.public_id}").content, "html.parser")
+    assert "2 claims of one run." in page.get_text()
 
 
 def test_older_evidence_is_a_page_away(
@@ -70,9 +88,9 @@ def test_older_evidence_is_a_page_away(
 ) -> None:
     monkeypatch.setattr(review, "ON_A_PAGE", 1)
     first = client.get("/review/")
-    assert len(first.context["claims"]) == 1 and first.context["older"]
+    assert len(first.context["groups"][0]["claims"]) == 1 and first.context["older"]
     last = client.get("/review/?" + first.context["older"])
-    assert last.context["claims"][0]["label"] == "E1" and not last.context["older"]
+    assert last.context["groups"][0]["claims"][0]["label"] == "E1" and not last.context["older"]
 
 
 def test_a_verdict_that_is_none_is_refused(client: Client, run: Run) -> None:
@@ -98,10 +116,10 @@ def test_evidence_of_deleted_questions_is_not_reviewed(client: Client, run: Run)
 def test_the_list_takes_the_same_queries_for_much_evidence(
     client: Client, run: Run, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get("/review/")
     add_evidence(run, 3)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get("/review/")
 
 

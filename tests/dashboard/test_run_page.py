@@ -14,7 +14,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
 from dashboard.contexts.quality import cap_sentence
-from dashboard.queries.queries import CLAIMS_ON_A_PAGE
 from dashboard.queries.run_rows import EVIDENCE_SHOWN
 from research.engine.assessment.close_round import UNJUDGED
 from research.models import Command, PageText, Report, Round, Run
@@ -102,27 +101,15 @@ def test_the_page_takes_the_same_queries_for_much_evidence(client: Client, admin
     assert count_queries(lambda: page(client, run)) == few
 
 
-def test_all_evidence_can_be_reached_by_pages(client: Client, admin: User) -> None:
+def test_all_evidence_can_be_reached(client: Client, admin: User) -> None:
     run = make_run(admin)
     address = f"/runs/{run.public_id}/evidence/"
     for number in range(1, EVIDENCE_SHOWN + 1):
         add_evidence(run, number)
     assert address not in page(client, run)
-    few = count_queries(lambda: client.get(address))
-    for number in range(EVIDENCE_SHOWN + 1, CLAIMS_ON_A_PAGE + 3):
-        add_evidence(run, number)
+    add_evidence(run, EVIDENCE_SHOWN + 1)
     link = BeautifulSoup(page(client, run), "html.parser").select_one(f"a[href='{address}']")
-    assert link is not None and link.get_text() == f"All {CLAIMS_ON_A_PAGE + 2} claims"
-    assert count_queries(lambda: client.get(address)) == few
-    assert claims(client, address) == list(range(CLAIMS_ON_A_PAGE + 2, 2, -1))
-    assert claims(client, f"{address}?page=2") == [2, 1]
-
-
-def claims(client: Client, address: str) -> list[int]:
-    """The numbers of those that are listed."""
-    shown = BeautifulSoup(client.get(address).content, "html.parser").select(".evidence-item")
-    assert all(item.select("blockquote") for item in shown)
-    return [int(str(item["id"]).removeprefix("E")) for item in shown]
+    assert link is not None and link.get_text() == f"All {EVIDENCE_SHOWN + 1} claims"
 
 
 def count_queries(ask: Callable[[], object]) -> int:
@@ -446,12 +433,16 @@ def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, ad
     add_report(run, "About 600 years. [1]")
     html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
     assert '<mark id="quote">An oak lives for about 600 years.</mark> It is slow.' in html
-    assert "quote word for word" in html and "meaning: not assessed" in html
+    assert "Quote: word for word in the stored copy" in html
+    assert "Statement: not checked whether it follows" in html
     assert "&lt;b&gt;The end&lt;/b&gt;" in html
     assert "oak.html#:~:text=An%20oak%20lives" in html
-    run.evidence.update(claim=QUOTE)
+    run.reports.all().delete()
+    run.pages.all().delete()
+    PageText.objects.all().delete()
+    add_report(run, f"**Age:** {QUOTE} [1]")
     html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
-    assert "nothing rephrased" in html and "not assessed" not in html
+    assert "Statement: checked word for word by code" in html and "not checked" not in html
 
 
 PANEL = {"HX-Request": "true", "HX-Target": "citation-panel"}
@@ -460,11 +451,18 @@ PANEL = {"HX-Request": "true", "HX-Target": "citation-panel"}
 @pytest.mark.parametrize(
     ("checks", "told"),
     [
-        ({}, "not assessed"),
-        ({"by_code": 2}, "checked by code"),
-        ({"by_model": 2}, "checked by the model"),
-        ({"by_code": 1, "by_model": 1}, "checked by code or the model"),
-        ({"by_code": 1, "by_model": 1, "by_neither": 1}, "not assessed"),
+        ({}, "not checked whether it follows from the quote"),
+        ({"by_code": 2}, "checked word for word by code"),
+        ({"by_model": 2}, "judged by the model to follow from the quote"),
+        ({"by_code": 1, "by_model": 1}, "judged by the model to follow from the quote"),
+        (
+            {"by_code": 1, "by_model": 1, "by_neither": 1},
+            "not checked whether it follows from the quote",
+        ),
+        (
+            {"by_model": 1, "by_neither": 1, "connections": 1},
+            "judged by the model to follow from the quote",
+        ),
     ],
 )
 def test_what_was_checked_stands_in_a_line_below_the_quote(
@@ -478,7 +476,7 @@ def test_what_was_checked_stands_in_a_line_below_the_quote(
     line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
-    assert states == ["quote word for word", f"meaning: {told}"]
+    assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
 
 
 def test_what_differs_and_what_code_vouches_for_is_in_that_line(
@@ -486,15 +484,60 @@ def test_what_differs_and_what_code_vouches_for_is_in_that_line(
 ) -> None:
     run = make_run(admin, "completed")
     evidence = add_evidence(run, 1)
-    add_report(run, "About 600 years. [1]")
-    evidence.claim = "The oak lives for about 600 years."
+    add_report(run, "The oak lives for about 600 years. [1]")
+    Report.objects.update(checks={"by_code": 1, "by_model": 1})
     evidence.uncertainty = ["number_differs"]
     evidence.save()
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
     line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
-    assert states == ["quote word for word", "meaning: checked by code", "numbers differ"]
+    assert states == [
+        "Quote: word for word in the stored copy",
+        "Statement: checked word for word by code",
+        "numbers differ",
+    ]
+
+
+def test_the_panel_begins_with_the_statement_that_was_followed(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    quoted = f"“{QUOTE}”"
+    report = add_report(run, f"**Age.** Old (Oak, 2026). [1]\n\n## More\n\nSlow [1]. {quoted} [1]")
+    report.citations[0]["places"] = [["E1"]] * 3
+    report.save()
+    address = f"/runs/{run.public_id}/citations/1/"
+    told = {}
+    for place in ("", "?place=1", "?place=2"):
+        html = client.get(f"{address}{place}", headers=PANEL).content.decode()
+        panel = BeautifulSoup(html, "html.parser")
+        told[place] = [each.get_text() for each in panel.select(".statement p:last-child")]
+        assert "Cited for 2 more statements" in html
+    assert told == {"": ["Old (Oak, 2026)."], "?place=1": ["Slow."], "?place=2": [quoted]}
+    assert "a quotation, word for word" in html
+
+
+def test_the_page_lists_below_each_quote_what_cites_it(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    table = "| | Now |\n| --- | --- |\n| Age | 600 years [1] |"
+    report = add_report(run, f"It is old. [1]\n\n## More\n\nIt is slow. [1]\n\n{table}")
+    report.citations[0]["places"] = [["E1"]] * 3
+    report.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    soup = BeautifulSoup(html, "html.parser")
+    quote = soup.select_one("p:has(> #quote) + .supports")
+    assert quote is not None
+    assert [" ".join(each.get_text().split()) for each in quote.select("p")] == [
+        "It is old. Short answer",
+        "It is slow. More",
+        "600 years More · Age · Now",
+    ]
+    report_page = BeautifulSoup(page(client, run), "html.parser")
+    for link, place in zip(quote.select("a"), ("cite-1", "cite-1-1", "cite-1-2"), strict=True):
+        assert link["href"] == f"/runs/{run.public_id}/#{place}"
+        assert len(report_page.select(f"#{place}")) == 1
+    assert "stands in the quote" in quote.get_text()
 
 
 def test_a_site_has_the_same_name_wherever_it_is_shown(client: Client, admin: User) -> None:
@@ -578,7 +621,7 @@ def test_a_quote_that_is_not_in_the_stored_copy_is_told_so(client: Client, admin
     add_evidence(run, 1, quote="An oak lives for about 900 years.")
     add_report(run, "About 900 years. [1]")
     html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
-    assert "quote not in the stored copy" in html
+    assert "Quote: not in the stored copy" in html
 
 
 def test_a_citation_that_the_report_does_not_have_is_not_found(client: Client, admin: User) -> None:

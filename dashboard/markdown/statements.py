@@ -1,0 +1,133 @@
+"""The cited statements of a report, in the words that stand there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from markdown_it.token import Token
+
+from dashboard.markdown.dates import days_in_words
+from dashboard.markdown.markers import DOUBTED, TOLD_BY
+from dashboard.markdown.parsing import MARKER, parse_with_places, plain_text
+
+ENDED = re.compile(r"[.!?…:。！？：][”\"’»)」』）]*$|[”»」』]$")
+"""The end of a sentence or a quotation, behind which another statement begins."""
+CLOSING = re.compile(r"[.!?…。]+(?=\s|$)")
+"""What ends a sentence behind its markers: "It fell [1]."."""
+NO_WORDS = re.compile(r"\W*$")
+PARENTHESIS = re.compile(r" ?\([^()]{2,90}\)(?=[.!?…。！？”\"]*$)")
+QUOTATION = re.compile(r"[“„«].*[”»][.。]?$", re.DOTALL)
+LEAD_ENDS = (":", ".", "?", "：", "。", "？")
+"""Ends of a bold name that opens a statement without being part of it."""
+Marked = tuple[int, int]
+"""A marker's number and its occurrence."""
+
+
+@dataclass(frozen=True)
+class CitedText:
+    """A statement with its markers, under the `heading` of its section ('' in the short answer).
+
+    A value of a table has the names of its row and column as its `label`.
+    """
+
+    text: str
+    markers: tuple[Marked, ...]
+    heading: str = ""
+    label: str = ""
+
+    @cached_property
+    def bare(self) -> str:
+        """Return the statement without what a report tells beside it in a parenthesis."""
+        return PARENTHESIS.sub("", TOLD_BY.sub("", self.text)).strip()
+
+    @property
+    def is_quotation(self) -> bool:
+        return QUOTATION.match(self.bare) is not None
+
+    def place_of(self, number: int) -> int | None:
+        """Return the first occurrence of a number behind the statement; None if it has none."""
+        return next((place for each, place in self.markers if each == number), None)
+
+
+def cited_texts(markdown: str) -> list[CitedText]:
+    """Return the statements of a report that cite something, in their order."""
+    return list(_read(parse_with_places(markdown)))
+
+
+def _read(tokens: list[Token]) -> Iterator[CitedText]:
+    heading, names, row, within_head = "", list[str](), list[str](), False
+    for before, token in zip([tokens[0], *tokens] if tokens else [], tokens, strict=False):
+        if token.type in ("thead_open", "thead_close"):
+            within_head = token.type == "thead_open"
+            names = [] if within_head else names
+        elif token.type == "tr_open":
+            row = []
+        elif token.type == "inline" and before.type == "heading_open":
+            heading = plain_text(token) if before.tag == "h2" else heading
+        elif token.type == "inline" and within_head:
+            names.append(MARKER.sub("", plain_text(token)).strip())
+        elif token.type == "inline":
+            label = ""
+            if before.type == "td_open":
+                row.append(MARKER.sub("", plain_text(token)).strip())
+                label = _label_of(row, names)
+            yield from _statements(token, heading, label)
+
+
+def _label_of(row: list[str], names: list[str]) -> str:
+    """Return the names of a value's row and column; '' for a sentence."""
+    if len(row) < 2 or ENDED.search(row[-1]):
+        return ""
+    column = names[len(row) - 1] if len(row) <= len(names) else ""
+    return " · ".join(filter(None, (row[0], column)))
+
+
+def _statements(inline: Token, heading: str, label: str) -> Iterator[CitedText]:
+    said, markers = "", list[Marked]()
+    pieces = [*_pieces(inline), ("", False)]
+    for n, (piece, is_bold) in enumerate(pieces, 1):
+        is_last = n == len(pieces)
+        if isinstance(piece, tuple):
+            markers.append(piece)
+            continue
+        if markers and (closing := CLOSING.match(piece)):
+            said, piece = f"{said.rstrip()}{closing[0]}", piece[closing.end() :]
+        if markers and (is_last or _begins_another(said, piece)):
+            text = days_in_words(DOUBTED.sub("", said))
+            if text.strip():
+                yield CitedText(" ".join(text.split()), tuple(markers), heading, label)
+            said, markers = "", []
+        if not (is_bold and not said.strip() and piece.rstrip().endswith(LEAD_ENDS)):
+            said += piece
+
+
+def _begins_another(said: str, text: str) -> bool:
+    """Return whether a text behind markers begins another statement, not another clause."""
+    is_closed = not said.strip() or ENDED.search(said.rstrip()) is not None
+    return is_closed and not NO_WORDS.match(text)
+
+
+def _pieces(inline: Token) -> Iterator[tuple[str | Marked, bool]]:
+    """Yield the texts and markers of a text, of texts whether they are in bold."""
+    bold: str | None = None
+    for child in inline.children or ():
+        if child.type == "strong_open":
+            bold = ""
+        elif child.type == "strong_close":
+            yield bold or "", True
+            bold = None
+        elif bold is not None:
+            bold += child.content
+        elif child.type == "text":
+            position, places = 0, child.meta.get("places", ())
+            for match, place in zip(MARKER.finditer(child.content), places, strict=False):
+                if text := child.content[position : match.start()]:
+                    yield text, False
+                yield (int(match[1]), place), False
+                position = match.end()
+            yield child.content[position:] or " ", False
+        else:
+            yield child.content or " ", False
