@@ -21,6 +21,7 @@ from django.db import connection  # noqa: E402
 
 from research.models import Run, Thread, WorkerProcess  # noqa: E402
 from research.queue.admission import Caps, claim_next, place_of  # noqa: E402
+from research.worker import notify  # noqa: E402
 from research.worker.leases import release_lease  # noqa: E402
 
 QUEUED, PARKED = 10_000, 5_000
@@ -99,6 +100,7 @@ def claims(people: int) -> list[float]:
     fill(people)
     found = []
     for _ in range(CLAIMS):
+        notify.hear(notify.BEAT)  # as in a process that hears the others
         began = time.perf_counter()
         lease = claim_next("bench", caps=Caps(per_person=4))
         found.append((time.perf_counter() - began) * 1_000)

@@ -17,6 +17,7 @@ import httpx
 
 from research.engine.ports import FetchFailedError
 from research.fetch.url_policy import AddressRules, check_resolved
+from research.runtime.tls import tls_context
 
 USER_AGENT = "Plumbline/0.1 (+self-hosted research; contact the operator)"
 
@@ -123,7 +124,7 @@ class CheckedTransport(httpx.AsyncHTTPTransport):
 
     def __init__(self, rules: AddressRules, resolve: Resolve, *, connections: int) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=tls_context(),
             max_connections=connections,
             max_keepalive_connections=connections,
             keepalive_expiry=5.0,

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from research.engine.budget.meter import estimate_tokens
 from research.engine.ports import Hear, ModelAnswer, ModelFailedError, ModelRequest, ModelRole
@@ -24,6 +24,7 @@ from research.llm.reply import Reply, parse_events
 from research.llm.settings import ModelSettings
 from research.llm.window import find_window
 from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, count_tokens, measure_call
+from research.runtime.tls import model_tls_context
 
 NO_EFFORT = "The model doesn't support REASONING_EFFORT; it was left out."
 NO_TEMPERATURE = "The model doesn't support MODEL_TEMPERATURE; it was left out."
@@ -60,6 +61,7 @@ class ChatModel:
             api_key=settings.api_key or "none",
             timeout=settings.timeout_seconds,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(verify=model_tls_context()),
         )
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:

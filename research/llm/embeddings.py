@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import openai
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from research.fulltext.meaning import TOO_LATE, EmbeddingFailedError, Vector
 from research.limits.breaker import BreakerOpenError
@@ -21,6 +21,7 @@ from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm.prices import OPENAI
 from research.llm.settings import EmbeddingSettings
 from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, measure_call
+from research.runtime.tls import model_tls_context
 
 MOST_CHARACTERS = 1200
 """Of a text; small models take some 500 tokens and refuse longer inputs."""
@@ -50,6 +51,7 @@ class EmbeddingModel:
             api_key=settings.api_key or "none",
             timeout=TIMEOUT_SECONDS,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(verify=model_tls_context()),
         )
         given = (each for name, each in _PREFIXES.items() if name in settings.model)
         self._of_query, self._of_passage = next(given, ("", ""))

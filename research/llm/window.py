@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+
+from research.runtime.tls import tls_context
 
 ASK_SECONDS = 2.0
 OLLAMA_DEFAULT = 4096
@@ -54,12 +54,6 @@ async def find_window(base_url: str, api_key: str, model: str) -> Window | None:
         or _studio(studio, model)
         or _listed_window(listed, model)
     )
-
-
-@cache
-def tls_context() -> ssl.SSLContext:
-    """Return the TLS context, cached: loading the certificates blocks the event loop for 20 ms."""
-    return httpx.create_ssl_context()
 
 
 async def _json(

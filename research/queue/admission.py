@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -31,6 +32,7 @@ from research.worker.leases import (
     in_sql,
     listed,
 )
+from research.worker.prepared import fetch_row
 
 LOCK = int.from_bytes(b"admit", "big")
 """Key of the PostgreSQL advisory lock that serialises admissions."""
@@ -87,7 +89,7 @@ def claim_next(
         return claim_run(run_id, owner, seconds)
 
 
-def _ask(statement: str, now: datetime, caps: Caps = NO_CAPS) -> tuple[int, int] | None:
+def _ask(statement: str, now: datetime, caps: Caps = NO_CAPS) -> tuple[Any, ...] | None:
     """Return the row that a statement finds, if any."""
     seen = now - timedelta(seconds=GONE_SECONDS)
     values = {
@@ -97,10 +99,7 @@ def _ask(statement: str, now: datetime, caps: Caps = NO_CAPS) -> tuple[int, int]
         "per_person": caps.per_person,
         "at_once": caps.at_once,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row: tuple[int, int] | None = cursor.fetchone()
-        return row
+    return fetch_row(statement, values)
 
 
 _COLUMNS = "run.id, run.priority, run.owner_id, run.turn, run.crashes"
@@ -120,8 +119,10 @@ past runs that have ended.
 """
 
 NEXT = f"""
-WITH leased AS (
-    SELECT owner_id, priority FROM research_run WHERE lease_until >= %(now)s
+WITH held AS MATERIALIZED (
+    SELECT owner_id, priority, lease_until FROM research_run WHERE lease_until IS NOT NULL
+), leased AS (
+    SELECT owner_id, priority FROM held WHERE lease_until >= %(now)s
 ), busy AS (
     SELECT owner_id, count(*) AS runs FROM leased GROUP BY owner_id
 ), waiting AS (

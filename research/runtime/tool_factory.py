@@ -115,7 +115,9 @@ class Parts:
     def client(self) -> httpx.AsyncClient:
         import httpx
 
-        return httpx.AsyncClient()
+        from research.runtime.tls import tls_context
+
+        return httpx.AsyncClient(verify=tls_context())
 
     def model(self, wanted: ModelSettings | None) -> ChatModel | None:
         """Return the client for these settings, the same one while they don't change."""
@@ -210,6 +212,7 @@ async def build_tools(run: Run) -> Tools:
     if not run.sources:
         run.sources = await asyncio.to_thread(chosen_sources, now)
         await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
+    await asyncio.to_thread(_read_certificates)
     web = _web_of(run, ResearchConfig.model_validate(run.config))
     sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
     collections = await query_async(_collections_of, run.owner, sources)
@@ -219,14 +222,20 @@ async def build_tools(run: Run) -> Tools:
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
+def _read_certificates() -> None:
+    from research.runtime.tls import tls_context
+
+    tls_context()
+
+
 def _load_client() -> None:
     """Import what a model is called with, which takes most of a second that other runs use."""
     import openai.resources.chat  # noqa: F401 - the first call would load it
 
     import research.llm.client  # noqa: F401
-    from research.llm.window import tls_context
+    from research.runtime.tls import model_tls_context
 
-    tls_context()
+    model_tls_context()
 
 
 @asynccontextmanager

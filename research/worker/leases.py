@@ -25,6 +25,7 @@ from research.models import Run
 from research.runtime.program import REPLAY_VERSIONS
 from research.worker import notify
 from research.worker.commands import WAKES, WORKING
+from research.worker.prepared import fetch_row
 
 LEASE_SECONDS = 15.0
 CRASHES = 3
@@ -133,9 +134,7 @@ def claim_run(run_id: int, owner: str, seconds: float = LEASE_SECONDS) -> Lease 
     now = database_now()
     until = now + timedelta(seconds=seconds)
     values = {"run": run_id, "owner": owner, "now": in_sql(now), "until": in_sql(until)}
-    with connection.cursor() as cursor:
-        cursor.execute(CLAIM, values)
-        row = cursor.fetchone()
+    row = fetch_row(CLAIM, values)
     return Lease(*row) if row else None
 
 

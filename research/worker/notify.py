@@ -87,8 +87,12 @@ def hear(what: str) -> None:
 
 def patience(seconds: float) -> float:
     """Return the polling interval in seconds: longer while notifications arrive."""
-    is_heard = _heard_at is not None and monotonic() - _heard_at < HEARD_SECONDS
-    return max(seconds, PATIENCE_SECONDS) if is_heard else seconds
+    return max(seconds, PATIENCE_SECONDS) if is_heard() else seconds
+
+
+def is_heard() -> bool:
+    """Return whether notifications arrive."""
+    return _heard_at is not None and monotonic() - _heard_at < HEARD_SECONDS
 
 
 def _call_commit_hooks(public_id: str, sequence: int) -> None:

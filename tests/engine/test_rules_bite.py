@@ -220,7 +220,7 @@ TABLE = (
              "independence_key",
              (test_near_duplicates.test_a_near_copy_counts_as_the_page_that_was_there_first,
               test_store.test_a_near_copy_on_another_site_does_not_corroborate)),
-    Mutation("D5", similarity, "self.copied_share * min(size", "0.1 * min(size",
+    Mutation("D5", similarity, "self.copied_share * shorter", "0.1 * shorter",
              (test_near_duplicates.test_a_page_that_repeats_a_sentence_or_two_is_its_own_source,)),
     Mutation("D5", store, "also_answers=(*record.also_answers, aspect_id)", "also_answers=()",
              (test_store.test_a_record_answers_every_sub_question_that_it_was_found_for,)),

@@ -25,6 +25,7 @@ SUITES = [
         "queue/test_presence",
         "queue/test_draining",
         "worker/test_notify",
+        "worker/test_prepared",
         "limits/test_limiter",
         "test_with_model",
         "test_runs",

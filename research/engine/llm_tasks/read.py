@@ -104,6 +104,7 @@ async def _read_with_model(
     run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     known_lines = {page.url: run.read_lines.get(page.url, frozenset()) for page in pages}
+    fence = fences(run, pages)
 
     def context(room: int) -> dict[str, Any]:
         return {
@@ -114,7 +115,7 @@ async def _read_with_model(
             "queries": asked.queries,
             "reason": asked.reason,
             "aspects": aspects,
-            "fence": fences(run, pages),
+            "fence": fence,
             "sheets": number_sentences(
                 pages,
                 asked.aims(run.question.text),
@@ -127,7 +128,7 @@ async def _read_with_model(
             ),
         }
 
-    answer, shown = await ask_fitting(run, place, TASK, context)
+    answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     reads_rest = run.form >= Form.ATTRIBUTED
     for line in lines.values() if reads_rest else ():

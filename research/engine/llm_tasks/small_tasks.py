@@ -117,17 +117,19 @@ async def read_unit_pages(
 async def _read_page(
     run: Run, place: str, asked: Asked, page: Page, aspects: Sequence[Aspect]
 ) -> Reading:
+    fence = fences(run, [page])
+
     def context(room: int) -> dict[str, Any]:
         room = min(room, PAGE_CHARACTERS)
         sheets = number_sentences([page], asked.aims(run.question.text), room)
         return {
             "question": run.question.text,
             "topic": asked.told,
-            "fence": fences(run, [page]),
+            "fence": fence,
             "sheets": sheets,
         }
 
-    answer, shown = await ask_fitting(run, place, READ, context)
+    answer, shown = await ask_fitting(run, place, READ, context, pages=[page])
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     result = Reading()
     for found in answer.findings[:MOST_FINDINGS]:

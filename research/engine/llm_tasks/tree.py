@@ -112,12 +112,14 @@ async def extract_learnings(
 ) -> tuple[Reading, list[str]]:
     """Return findings of one query's pages, and follow-up questions. Raises `TaskFailedError`."""
 
+    fence = fences(run, pages)
+
     def context(room: int) -> dict[str, Any]:
         return {
             "question": run.question.text,
             "today": run.question.today,
             "goal": goal,
-            "fence": fences(run, pages),
+            "fence": fence,
             "sheets": _without_dictation(
                 number_sentences(
                     pages,
@@ -128,7 +130,7 @@ async def extract_learnings(
             ),
         }
 
-    answer, shown = await ask_fitting(run, place, EXTRACT, context)
+    answer, shown = await ask_fitting(run, place, EXTRACT, context, pages=pages)
     reading, aspect = Reading(), replace(next(iter(run.ledger.aspects.values())), text=goal)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:

@@ -12,7 +12,7 @@ same.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -91,8 +91,7 @@ class NearDuplicates:
 
     copied_share: float = COPIED
     _keys: dict[str, str] = field(default_factory=dict)
-    _sizes: dict[str, int] = field(default_factory=dict)
-    _holders: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _runs: dict[str, array[int]] = field(default_factory=dict)
 
     def add(self, sha256: str, text: str, independence_key: str) -> None:
         """Note a page's text; what was noted before stays as it is."""
@@ -101,9 +100,7 @@ class NearDuplicates:
         runs = text_shingles(text)
         original = self._find_original(runs)
         self._keys[sha256] = self._keys[original] if original else independence_key
-        self._sizes[sha256] = len(runs)
-        for run in runs:
-            self._holders[run].append(sha256)
+        self._runs[sha256] = array("I", runs)
 
     def key(self, sha256: str, independence_key: str) -> str:
         """Return the key that a page counts under: its own, or that of the page that it copies."""
@@ -115,15 +112,11 @@ class NearDuplicates:
         """
         if len(runs) < SHORTEST:
             return None
-        shared = Counter(page for run in runs for page in self._holders.get(run, ()))
-        return next(
-            (
-                page
-                for page, size in self._sizes.items()
-                if size >= SHORTEST and shared[page] >= self.copied_share * min(size, len(runs))
-            ),
-            None,
-        )
+        for page, held in self._runs.items():
+            shorter = min(len(held), len(runs))
+            if shorter >= SHORTEST and len(runs.intersection(held)) >= self.copied_share * shorter:
+                return page
+        return None
 
 
 @lru_cache(REMEMBERED)

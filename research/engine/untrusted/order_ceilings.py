@@ -19,9 +19,9 @@ from research.engine.untrusted.order_features import (
     SURROUNDINGS,
     SURROUNDINGS_SEED,
     embedded_kinds,
-    hashed,
     order_kinds,
     rule_features,
+    summed,
     telling_alone,
     telling_stepped,
 )
@@ -37,6 +37,8 @@ class Ceilings:
         self._telling = lru_cache(maxsize=4_000)(self._most_telling)
         self._of_text = lru_cache(maxsize=4_000)(self._most_of_text)
         self._stepped = lru_cache(maxsize=4_000)(self._most_stepped)
+        self._of_embedded = lru_cache(maxsize=8_000)(self._sum_of_embedded)
+        self._foreign = lru_cache(maxsize=2)(self._most_foreign)
 
     def most_beside(self, text: str, told: tuple[str, ...], is_quoted: bool) -> float:
         """Return the most that is added to what the words of a sentence and of those around it add;
@@ -45,11 +47,12 @@ class Ceilings:
         return self._of_text(text) + self._telling(told, is_quoted)
 
     def _most_of_text(self, text: str) -> float:
-        surroundings = self._sum(rule_features(text), SURROUNDINGS_SEED) + self._most_foreign(text)
+        surroundings = self._sum(rule_features(text), SURROUNDINGS_SEED)
+        surroundings += self._foreign(bool(order_kinds(text)))
         return SURROUNDINGS * surroundings + EMBEDDED * self._most_embedded(text)
 
-    def _most_foreign(self, text: str) -> float:
-        names = ("fo", "fok") if order_kinds(text) else ("fo",)
+    def _most_foreign(self, has_kinds: bool) -> float:
+        names = ("fo", "fok") if has_kinds else ("fo",)
         steps = range(len(SHARES_OF_SENTENCE) + 1)
         most = max(
             self._sum([b"%s %d" % (name.encode(), step) for name in names], SURROUNDINGS_SEED)
@@ -92,8 +95,8 @@ class Ceilings:
     def _most_stepped(self, begins: str) -> float:
         return max(self._of_embedded(f"{begins} {step}") for step in STEPS)
 
-    def _of_embedded(self, name: str) -> float:
+    def _sum_of_embedded(self, name: str) -> float:
         return self._sum([name.encode()], EMBEDDED_SEED)
 
     def _sum(self, features: Iterable[bytes], seed: int) -> float:
-        return sum([self.weights[each] for each in hashed(features, seed)])
+        return summed(self.weights, features, seed)

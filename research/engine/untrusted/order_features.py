@@ -70,6 +70,11 @@ def hashed(features: Iterable[bytes], seed: int) -> tuple[int, ...]:
     return tuple([_NUMBERS[code % BUCKETS] for code in map(crc32, features, repeat(seed))])
 
 
+def summed(weights: Sequence[float], features: Iterable[bytes], seed: int) -> float:
+    """Return the sum of the weights of features in a place, without keeping their buckets."""
+    return sum([weights[code % BUCKETS] for code in map(crc32, features, repeat(seed))])
+
+
 # --- of a text by itself ------------------------------------------------------------------------
 
 
@@ -80,10 +85,24 @@ def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Collection[
             yield word_buckets(said, seed), value
 
 
+def word_sums(text: str, weights: Sequence[float]) -> tuple[float, ...]:
+    """Return what a text's words and their kinds add in each place of `PLACES`."""
+    features = _features(text)
+    return tuple(
+        value * summed(weights, features, seed) for seed, value in enumerate(PLACES.values())
+    )
+
+
 @lru_cache(maxsize=4_000)
 def word_buckets(said: str, seed: int) -> tuple[int, ...]:
     """Return the buckets of a text's words and their kinds in one place."""
     return hashed(_features(said), seed)
+
+
+@lru_cache(maxsize=4_000)
+def buckets_around(said: str) -> tuple[int, ...]:
+    """Return the buckets of a text that is around another, each once."""
+    return tuple(dict.fromkeys(hashed(_features(said), AROUND_SEED)))
 
 
 @lru_cache(maxsize=100)
@@ -183,7 +202,7 @@ class PageFeatures:
         is_quoted = sentence.number in self.quoted
         standing = known.standing(sentence) if known.is_enough else None
         near = (*group[max(0, at - REACH) : at], *group[at + 1 : at + REACH + 1])
-        around = set[int]().union(*(word_buckets(other.text, AROUND_SEED) for other in near))
+        around = set[int]().union(*(buckets_around(other.text) for other in near))
         return [
             *buckets_of(sentence.text, before, after),
             (hashed(_surroundings(sentence, known), SURROUNDINGS_SEED), SURROUNDINGS),

@@ -25,14 +25,14 @@ from research.engine.text.sentences import (
 )
 from research.engine.untrusted.order_ceilings import Ceilings
 from research.engine.untrusted.order_features import (
-    AROUND_SEED,
     BUCKETS,
     REACH,
     REST,
     Features,
     PageFeatures,
+    buckets_around,
     buckets_of,
-    word_buckets,
+    word_sums,
 )
 
 MODEL = Path(__file__).parent / "data" / "order_model.json"
@@ -110,18 +110,14 @@ def _said(group: Sequence[Sentence], path: Path) -> Iterator[float]:
 @lru_cache(maxsize=16_000)
 def _word_sums(text: str, path: Path) -> tuple[float, ...]:
     """Return what a text's words add to the score of it, of the next and of the previous one."""
-    weights = order_model(path).weights
-    return tuple(
-        value * sum([weights[each] for each in buckets])
-        for buckets, value in buckets_of(text, text, text)
-    )
+    return word_sums(text, order_model(path).weights)
 
 
 def _sums_around(texts: Sequence[str], weights: Sequence[float]) -> Iterator[float]:
     """Yield, for each text, the sum of the weights of the features of the others within reach, each
     counted once: features are counted as they come within reach and leave it.
     """
-    buckets = [frozenset(word_buckets(text, AROUND_SEED)) for text in texts]
+    buckets = [buckets_around(text) for text in texts]
     counts, total = bytearray(BUCKETS), 0.0
     for coming in range(len(texts) + REACH):
         at, leaving = coming - REACH, coming - 2 * REACH - 1

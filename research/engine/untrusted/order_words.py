@@ -141,11 +141,14 @@ def _frozen(found: Mapping[K, set[str]]) -> MappingProxyType[K, frozenset[str]]:
     return MappingProxyType({key: frozenset(words) for key, words in found.items()})
 
 
-def _starts(text: str) -> list[int]:
-    starts = [match.start() for match in _WORD_START.finditer(text)]
+@lru_cache(maxsize=64)
+def _starts(text: str) -> tuple[int, ...]:
+    """Return where words begin; each list is looked for in a text in turn."""
+    starts = tuple([match.start() for match in _WORD_START.finditer(text)])
     if text.isascii():
         return starts
-    return sorted({*starts, *(match.start() for match in _UNSPACED_LETTER.finditer(text))})
+    found = {*starts, *(match.start() for match in _UNSPACED_LETTER.finditer(text))}
+    return tuple(sorted(found))
 
 
 def _stands_at(word: _Listed, text: str, start: int) -> bool:

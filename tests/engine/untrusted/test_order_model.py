@@ -1,10 +1,12 @@
 import asyncio
+from collections.abc import Iterable
 
 import pytest
 
 from bench.injection.rows import PARTS, benign_pages, forms, host_pages, page_for
 from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.text.sentences import split_sentences
+from research.engine.untrusted import order_features
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_features import BUCKETS
 from research.engine.untrusted.order_model import (
@@ -230,3 +232,29 @@ def test_sentences_are_found_by_their_scores_without_all_of_their_features(least
     reached = {number for number, score in scores.items() if score >= least}
     assert steering_sentences(found, ASKED, least) == reached
     assert 0 < len(reached) < len(found)
+
+
+def test_what_is_around_a_sentence_is_hashed_once_whatever_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hashed, seeds = order_features.hashed, list[int]()
+
+    def counting(features: Iterable[bytes], seed: int) -> tuple[int, ...]:
+        seeds.append(seed)
+        return hashed(features, seed)
+
+    monkeypatch.setattr(order_features, "hashed", counting)
+    order_features.buckets_around.cache_clear()
+    found = split_sentences(" ".join(f"Lamp {n} of the long pier was lit." for n in range(20)))
+    for asked in ("How tall is the pier?", "Who lit the lamps?"):
+        steering_sentences(found, asked, EMBEDDED_SCORE)
+    assert seeds.count(order_features.AROUND_SEED) == 20
+
+
+def test_sums_of_words_are_those_of_their_buckets() -> None:
+    weights = order_model().weights
+    sums = [
+        value * sum(weights[each] for each in buckets)
+        for buckets, value in order_features.buckets_of(ORDER, ORDER, ORDER)
+    ]
+    assert order_features.word_sums(ORDER, weights) == pytest.approx(sums)

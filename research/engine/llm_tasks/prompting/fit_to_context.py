@@ -18,12 +18,15 @@ from research.engine.llm_tasks.prompting.ask import (
     TooLongError,
     ask_model,
 )
-from research.engine.ports import Hear
+from research.engine.ports import Hear, Page
 from research.engine.records import Evidence
 from research.engine.run import Run
+from research.engine.text.offload import run_in_thread_if_long
 
 Context = Mapping[str, Any]
 MakeContext = Callable[[int], Context]
+_Fitted = tuple[Task[A], Context, bool]
+"""Whether the prompt was cut, besides."""
 
 EVERYTHING = 1_000_000
 TURNS = 8
@@ -34,18 +37,27 @@ LEAST_TOKENS = 512
 
 
 async def ask_fitting(
-    run: Run, place: str, task: Task[A], make: MakeContext, on_text: Hear | None = None
+    run: Run,
+    place: str,
+    task: Task[A],
+    make: MakeContext,
+    on_text: Hear | None = None,
+    pages: Sequence[Page] = (),
 ) -> tuple[A, Context]:
     """Return the answer of a task and the context that it was given, within the model's window.
 
     `make(room)` returns the context with at most this number of characters of data, the most
     relevant first. A prompt that the server still refuses as too long is repeated at half its
     length, within the attempts of a task. Raises `TaskFailedError`.
+
+    Where the `pages` that a prompt shows are long, it is fitted in the thread for texts; `make`
+    must then read nothing that changes meanwhile.
     """
     attempts, first = run.config.max_model_attempts, 1
     window = await run.context_tokens()
     while True:
-        fitting, context = fit_task(run, task, make, window)
+        fitted = await run_in_thread_if_long(pages, _fit, task, make, window)
+        fitting, context = _counted(run, fitted)
         try:
             return await ask_model(
                 run.journal, attempts, place, fitting, context, on_text, first
@@ -65,12 +77,23 @@ def fit_task(
 
     A small window shortens the answer as well, because they share it.
     """
+    return _counted(run, _fit(task, make, window))
+
+
+def _counted(run: Run, fitted: _Fitted[A]) -> tuple[Task[A], Context]:
+    """Return what was fitted; a prompt that was cut for it counts."""
+    task, context, is_cut = fitted
+    if is_cut:
+        run.cut_prompt()
+    return task, context
+
+
+def _fit(task: Task[A], make: MakeContext, window: int | None) -> _Fitted[A]:
     context = make(EVERYTHING)
     if (roomy := fit_uncut(task, context, window)) is not None or window is None:
-        return roomy or task, context
+        return roomy or task, context, False
     task = fit_answer(task, window)
     most = _prompt_limit(task, window)
-    run.cut_prompt()
     share = _characters_per_byte(task, context)
     room = max(0, int((most - _count_bytes(task, make(0))) * share))
     for _ in range(TURNS):
@@ -79,7 +102,7 @@ def fit_task(
         if excess <= 0 or room == 0:
             break
         room = max(0, room - math.ceil(excess * share))
-    return task, context
+    return task, context, True
 
 
 def fit_uncut(task: Task[A], context: Context, window: int | None) -> Task[A] | None:

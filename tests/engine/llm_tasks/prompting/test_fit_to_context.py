@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from typing import Any
 
 import pytest
 
 from research.engine.budget.meter import BYTES_PER_TOKEN, tokens_of
+from research.engine.llm_tasks import read
+from research.engine.llm_tasks.prompting.prompt_pages import PromptPage, number_sentences
 from research.engine.offline.passages import shown_passages
 from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
 from research.engine.records import Problem
@@ -55,6 +58,21 @@ async def test_a_small_window_is_never_exceeded_and_what_matters_stays(window: i
     assert CUT in [problem.message for problem in ran.of(Problem)]
     assert "designed by Edda Marlow" in ran.report.markdown
     assert LIT not in ran.report.markdown
+
+
+async def test_prompts_of_long_pages_are_fitted_in_the_thread_for_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = set[str]()
+
+    def noting(*arguments: Any, **named: Any) -> list[PromptPage]:
+        threads.add(threading.current_thread().name.partition("_")[0])
+        return number_sentences(*arguments, **named)
+
+    monkeypatch.setattr(read, "number_sentences", noting)
+    _, ran = await asked(4096)
+    assert threads == {"texts"}
+    assert ran.usage.prompts_cut > 0
 
 
 class ByBytes(Windowed):
