@@ -102,7 +102,7 @@ def _named_in_page(scale: QuestionScale, page: Page) -> Iterator[_Named]:
     asked, subject = frozenset(scale.weights), term_set(plain_title(page.title))
     title, whole = term_set(page.title) & asked, scale.share(page_terms(page) & asked)
     for names, terms in zip(_names_by_sentence(page.text), sentence_terms(page.text), strict=True):
-        held = asked.intersection(terms) | title
+        held = terms & asked | title
         strength = (scale.share(held) + whole) / 2
         for name in names:
             words = term_set(name)

@@ -42,7 +42,7 @@ def page_relevance(wanted: str, title: str, text: str) -> float:
         return 0.0
     asked = frozenset(weights)
     in_title = asked & term_set(title)
-    held = [asked.intersection(terms) for terms in sentence_terms(text)]
+    held = [asked & bag for bag in sentence_terms(text)]
     everywhere = _sum_weights(in_title.union(*held), weights)
     near = max(
         (

@@ -115,11 +115,9 @@ def _find_sentences(text: str) -> tuple[Sentence, ...]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, len)
-def sentence_terms(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the terms of each of a page's sentences, each once: a set takes four times the room of
-    a tuple, and many are remembered.
-    """
-    return tuple(tuple(term_set(sentence.text)) for sentence in split_sentences(text))
+def sentence_terms(text: str) -> tuple[frozenset[str], ...]:
+    """Return the terms of each of a page's sentences."""
+    return tuple(term_set(sentence.text) for sentence in split_sentences(text))
 
 
 def text_length(found: Sequence[Sentence]) -> int:

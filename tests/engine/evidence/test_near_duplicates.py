@@ -1,8 +1,10 @@
 """Rule D5: a page that stands on several sites is one source."""
 
+import tracemalloc
+
 import pytest
 
-from research.engine.text.similarity import NearDuplicates
+from research.engine.text.similarity import NearDuplicates, text_shingles
 
 SENTENCES = [
     f"The {name} lamp of pier {number} was lit by keeper {name}{number} when fog came over the bay."
@@ -59,3 +61,16 @@ def test_the_same_words_in_another_order_are_another_page() -> None:
     copies = NearDuplicates()
     key(copies, "a", STORY)
     assert key(copies, "b", turned) == "b.example"
+
+
+def test_a_page_keeps_a_few_bytes_for_each_of_its_runs_of_words() -> None:
+    texts = [" ".join(f"word{page}x{n}" for n in range(2_000)) for page in range(10)]
+    copies = NearDuplicates()
+    for text in texts:
+        text_shingles(text)  # which are remembered for a while
+    tracemalloc.start()
+    for page, text in enumerate(texts):
+        copies.add(f"page {page}", text, f"{page}.example")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 10 * len(texts) * 2_000

@@ -1,10 +1,9 @@
 import string
-from sys import getsizeof
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.text.sentences import sentence_terms, split_sentences
+from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space
 
 
@@ -133,10 +132,3 @@ def test_ideographic_full_stops_need_no_space() -> None:
 
 def test_an_empty_page_has_no_sentences() -> None:
     assert split_sentences("") == () == split_sentences("\n\n# Heading\n")
-
-
-def test_the_terms_of_a_page_take_little_more_room_than_its_text() -> None:
-    text = "\n\n".join(
-        f"The lamp of pier {n} was lit by keeper {n} of boat {n}." for n in range(99)
-    )
-    assert sum(map(getsizeof, sentence_terms(text))) < 3 * len(text)

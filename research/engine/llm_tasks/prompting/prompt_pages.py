@@ -162,7 +162,7 @@ def _sentence_weights(
     worth = {}
     for sentence in shown:
         heading = "" if sentence.section == page.title else sentence.section
-        said = term_set(heading).union(held[sentence.number])
+        said = held[sentence.number] | term_set(heading)
         worth[sentence.number] = sum(weight for term, weight in weights.items() if term in said)
     return {number: weight for number, weight in worth.items() if weight}
 

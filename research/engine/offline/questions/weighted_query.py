@@ -31,7 +31,7 @@ def load_synonyms() -> MappingProxyType[str, frozenset[str]]:
 class Vocabulary:
     """The terms of some texts, each with the number of texts that contain it."""
 
-    def __init__(self, texts: Iterable[Iterable[str]]) -> None:
+    def __init__(self, texts: Iterable[frozenset[str]]) -> None:
         self.texts = 0
         self.holders: Counter[str] = Counter()
         for words in texts:
