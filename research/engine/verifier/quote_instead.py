@@ -7,14 +7,19 @@ from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.offline.drafting import quote_statement as quotation
+from research.engine.offline.passages.shown_passages import shown_text
 from research.engine.report.draft import Draft, Statement
+from research.engine.text.tokens import words_in
+
+LEAST_WORDS = 6
+"""Words that a quotation has at least."""
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
     """Put the shortest of the quotes that a statement cites in its place, or the first where its
-    author chose its section, each once in a section; a statement that cites nothing known goes, and
-    one on the question as a whole. One of the short answer that joins several findings goes as well
-    where there are sections: their main findings take its place.
+    author chose its section, each once in a section; a statement goes that cites nothing known or
+    nothing but fragments, and one on the question as a whole. One of the short answer that joins
+    several findings goes as well where there are sections: their main findings take its place.
     """
 
     def parts(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -36,6 +41,11 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
     )
 
 
+def _reads_alone(quote: str) -> bool:
+    """Return whether a quote is no mere heading, item or lead-in of a list."""
+    return words_in(quote) >= LEAST_WORDS and not quote.endswith((":", "："))
+
+
 def _instead(
     given: Statement, replaced: Collection[Statement], ledger: Ledger
 ) -> Iterable[Statement]:
@@ -44,7 +54,8 @@ def _instead(
     if given.is_verdict:
         return []
     known = ledger.book.records
-    records = [known[record_id] for record_id in given.evidence if record_id in known]
+    cited = (known[record_id] for record_id in given.evidence if record_id in known)
+    records = [each for each in cited if _reads_alone(shown_text(each))]
     if not records:
         return []
     # the author of a section cites first what matters most

@@ -108,3 +108,20 @@ def test_a_quotation_counts_for_the_statement_whose_place_it_takes(ledger: Ledge
     others = (SAID, replace(SAID, evidence=("E3",)))
     mostly = replace(instead, sections=(Section("A1", (quote, *others)),))
     assert words_of_quoting(mostly) == 0, "a few quotations get no room of their own"
+
+
+@pytest.mark.parametrize(
+    "fragment", ["This optimisation is possible in this table when:", "Drop any old slots"]
+)
+def test_no_fragment_takes_the_place_of_a_statement(ledger: Ledger, fragment: str) -> None:
+    records = ledger.book.records
+    source = replace(records["E2"].sources[0], quote=fragment)
+    records["E2"] = replace(records["E2"], sources=(source,))
+    for evidence, left in ((("E2",), 0), (("E2", "E3"), 1)):
+        said = replace(SAID, evidence=evidence)
+        draft = Draft(
+            (), (Section("A1", (said, replace(SAID, text="It stands.", evidence=("E3",)))),)
+        )
+        [section] = quote_instead(draft, [said], ledger).sections
+        assert sum(each.quoted for each in section.statements) == left
+        assert not any(fragment in each.text for each in section.statements)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
@@ -15,7 +13,6 @@ from research.engine.text.tokens import term_set
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
 
 PAGE_CHARACTERS = 8000
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 NEAR = 1
 MOST_TOPICS = 3
 """Topics for each of which a page that several searches named first has room."""
@@ -52,8 +49,8 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
-    beside: Mapping[str, tuple[str, ...]] = NOTHING,
-    known: Mapping[str, Set[int]] = NOTHING,
+    beside: Mapping[str, tuple[str, ...]] | None = None,
+    known: Mapping[str, Set[int]] | None = None,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`, or to
     that for each of the topics `beside` those of this reading that it may be relevant to as well.
@@ -65,6 +62,7 @@ def number_sentences(
     page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
     their page are `known` are left out. Both mappings are by address.
     """
+    beside, known = beside or {}, known or {}
     shown = [
         [
             each
