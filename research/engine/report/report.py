@@ -140,7 +140,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
-        return said in events or (is_disputed and said in sides) or said in leads
+        is_side = is_disputed and said in sides
+        return said in events or is_side or said in leads or said in explaining
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 
@@ -148,7 +149,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
     recent = Stale.on(run.question.today).figures
-    leads = _leads(run, checked.draft)
+    leads, explaining = _leads(run, checked.draft), _explaining(checked.draft)
 
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
@@ -171,6 +172,17 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 def _leads(run: Run, draft: Draft) -> set[Statement]:
     """Return the first statement of each section, if sections begin with their answers."""
     return {part.statements[0] for part in draft.sections} if is_led(run) else set()
+
+
+def _explaining(draft: Draft) -> set[Statement]:
+    """Return the statements of sections that alone have evidence of the short answer."""
+    short = {i for said in draft.short_answer if not said.is_verdict for i in said.evidence}
+    told: dict[str, list[Statement]] = {}
+    for section in draft.sections:
+        for said in section.statements:
+            for i in short.intersection(said.evidence):
+                told.setdefault(i, []).append(said)
+    return {only for only, *others in told.values() if not others}
 
 
 async def _draft_report(run: Run) -> Draft:

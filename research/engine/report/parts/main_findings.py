@@ -252,7 +252,7 @@ def answer_each_part(
         if said.evidence and not said.quoted and said.text not in told:
             by_part.setdefault(main.part_of(said), []).append(said)
     for section in sections:
-        lead = _lead_of(section, told)
+        lead = _lead_of(section, main, told)
         if lead and ledger.aspects[section.aspect_id].state in ANSWERING:
             brief = replace(first_clause(lead), about=section.aspect_id)
             by_part.setdefault(section.aspect_id, [brief])
@@ -268,12 +268,14 @@ def first_clause(said: Statement) -> Statement:
     return Statement(f"{clause.strip().rstrip(',;:')}.", ids)
 
 
-def _lead_of(section: Section, told: Set[str]) -> Statement | None:
-    """Return the first cited statement of a section that isn't told before, a quotation only where
-    all are.
+def _lead_of(section: Section, main: MainFindings, told: Set[str]) -> Statement | None:
+    """Return the first cited statement of a section that isn't told before; where a quotation has
+    its place, the one that answers most directly, and a quotation only where all are.
     """
     cited = [said for said in section.statements if said.evidence and said.text not in told]
-    return next((said for said in cited if not said.quoted), cited[0] if cited else None)
+    if not cited or not cited[0].quoted:
+        return cited[0] if cited else None
+    return next((said for said in main.ranked(section) if said in cited), cited[0])
 
 
 def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[Statement]:

@@ -103,7 +103,8 @@ def _support_line(
 ) -> str:
     """Well established, or preliminary, in words and by a mark, by what the section cites. If the
     report is direct, a section with both sides of a dispute is not called well established. Where
-    several sites confirm some of its statements, the line counts them.
+    several sites confirm some of its statements, the line counts them; documents, which may be
+    parts of one work, only have them.
     """
     names_rivals = layout.is_direct
     if aspect.state is AspectState.DISPUTED:
@@ -121,7 +122,8 @@ def _support_line(
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
         has_rivals = names_rivals and _has_rivals(cited)
-        mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", "established")
+        stands = "in_documents" if noun == "document" else "established"
+        mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", stands)
         return f"{mark} {words[key].format(where=words.count(noun, confirmed))}"
     if len(keys) > 1:
         return f"◐ {words['each_alone'].format(where=words.count(noun, len(keys)))}"
@@ -154,7 +156,8 @@ def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labe
     confirmed, every = share
     mark = "●" if 2 * confirmed >= every and not has_rivals else "◐"
     where = words.count(noun, 2)
-    told = words["confirmed_share"].format(n=confirmed, all=every, where=where)
+    key = "share_in_documents" if noun == "document" else "confirmed_share"
+    told = words[key].format(n=confirmed, all=every, where=where)
     return f"{mark} {told} · {words['disagree']}" if has_rivals else f"{mark} {told}"
 
 
