@@ -22,8 +22,10 @@ document.addEventListener("htmx:afterSwap", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const open = panel()?.firstElementChild;
-  if (!open || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) return;
+  if (!open && event.key === "j") document.querySelector(".cite a")?.click();
+  if (!open) return;
   if (event.key === "Escape") close();
   if (event.key === "j") panel().querySelector("[rel=next]")?.click();
   if (event.key === "k") panel().querySelector("[rel=prev]")?.click();

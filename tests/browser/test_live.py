@@ -120,6 +120,8 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
     expect(page.locator(".cite a").first).to_be_focused()
+    page.keyboard.press("j")
+    expect(panel).to_contain_text("Citation 1")
     page.goto(page.url + "citations/1/")
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
