@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from research.engine.evidence.claims.computed import ASKED
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
@@ -375,7 +376,7 @@ def _computed(statement: Statement, answer: ComputedStatement) -> Statement:
     operation = "_".join(answer.operation.lower().split())
     return replace(
         statement,
-        evidence=tuple(dict.fromkeys((*statement.evidence, *evidence))),
+        evidence=tuple(i for i in dict.fromkeys((*statement.evidence, *evidence)) if i != ASKED),
         computed=Computation(operation, evidence),
     )
 

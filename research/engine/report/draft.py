@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
-from research.engine.evidence.claims.computed import Calculation, compute
+from research.engine.evidence.claims.computed import ASKED, Calculation, compute
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
@@ -319,9 +319,13 @@ def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
     if computed is None:
         return None
     known = [records[i] for i in computed.evidence if i in records]
-    if len(known) < len(computed.evidence):
+    is_asked = ASKED in computed.evidence
+    if len(known) + is_asked < len(computed.evidence):
         raise NotComputedError("it is computed from evidence that doesn't exist")
     quotes = [(record.id, record.sources[0].quote) for record in known]
+    if is_asked:
+        whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
+        quotes = [*whole, (ASKED, ledger.question)]
     return compute(statement.text, computed.operation, quotes, _claim_context(known, ledger))
 
 

@@ -85,3 +85,43 @@ def test_a_quote_with_several_figures_is_told_by_what_the_statement_counts() -> 
     assert said.formula == "180 lamps (E2) − 120 lamps (E1) = 60 lamps"
     with pytest.raises(NotComputedError, match="exactly one comparable figure"):
         compute("It has 60 more of them than before.", "difference", quotes, "")
+
+
+TABLE = (
+    "Our orders table has 400 million rows. What goes wrong if vacuum of version 15 doesn't run?"
+)
+SCALE = ("E1", "The scale factor is 0.2 (20% of table size). The base threshold is 50 tuples.")
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "By default, 20% of 400 million rows is 80 million.",
+        "With 400 million rows, the scale factor of 20% comes to about 80 million rows.",
+        "The scale factor alone makes 80,000,000 of your 400 million rows.",
+    ],
+)
+def test_a_share_may_be_one_of_an_amount_in_the_question(statement: str) -> None:
+    found = compute(statement, "share_of", [SCALE, ("Q", TABLE)], f"Vacuum {TABLE}")
+    assert found.formula.startswith("20% (E1) × 400 million rows = 80")
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "statement, operation, quotes",
+    [
+        ("20% of 400 million rows is 90 million.", "share_of", [SCALE, ("Q", TABLE)]),
+        ("20% of 400 million rows is 80 million, in 7 days.", "share_of", [SCALE, ("Q", TABLE)]),
+        ("30% of 400 million rows is 120 million.", "share_of", [SCALE, ("Q", TABLE)]),
+        ("20% of 500 million rows is 100 million.", "share_of", [SCALE, ("Q", TABLE)]),
+        ("20% of 400 million rows is 80 million.", "share_of", [SCALE, ("E2", TABLE)]),
+        ("20% of 400 million rows is 80 million.", "ratio", [SCALE, ("Q", TABLE)]),
+        ("20% of the rows is 80 million.", "share_of", [("E2", "5 rows."), ("Q", TABLE)]),
+    ],
+)
+def test_no_other_figure_comes_of_the_question(
+    statement: str, operation: str, quotes: list[tuple[str, str]]
+) -> None:
+    with pytest.raises(NotComputedError):
+        compute(statement, operation, quotes, f"Vacuum {TABLE}")

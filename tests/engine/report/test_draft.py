@@ -5,11 +5,18 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.draft import VerdictDraftAnswer, newest_within, read_draft
+from research.engine.llm_tasks.draft import (
+    ComputedStatement,
+    DraftAnswer,
+    VerdictDraftAnswer,
+    newest_within,
+    read_draft,
+)
 from research.engine.report.draft import (
     Draft,
     Section,
     Statement,
+    calculate,
     drop_statements,
     find_faults,
     replace_statements,
@@ -207,3 +214,21 @@ def test_a_condition_that_one_quote_of_several_has_is_left_to_the_verifier() -> 
     assert reasons(made, every) == []
     made.began = Form.NAMED
     assert "condition lost" in reasons(made, every)[0]
+
+
+def test_a_share_of_an_amount_in_the_question_cites_its_record_alone() -> None:
+    text = "Vacuum starts once 20% of the tuples are obsolete."
+    known, _ = ledger(
+        "When does vacuum start?", question="When does vacuum of 400 million rows start?"
+    )
+    source = page("https://s.example/", text)
+    known.put_page(source)
+    known.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = "20% of 400 million rows is 80 million obsolete tuples. [E1]"
+    computed = ComputedStatement(statement=1, operation="share_of", evidence=["E1", "Q"])
+    answer = DraftAnswer(statements=[said], short_answer=["1"], computed=[computed])
+    draft = read_draft(known, answer)
+    [told] = draft.sections[0].statements
+    assert told.evidence == ("E1",) and find_faults(draft, known) == []
+    calculation = calculate(told, known)
+    assert calculation is not None and calculation.formula.startswith("20% (E1) × 400 million")

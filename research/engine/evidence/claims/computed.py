@@ -49,7 +49,9 @@ _AGE = re.compile(r"\b(?:aged?|age of)\s(\d{1,3})\b", re.IGNORECASE)
 _OPPOSED = re.compile(
     r"\b(?:against|not|never|no|without|neither|nor|none)\b|n['’]t\b", re.IGNORECASE
 )
-_SIGNS = {"difference": "−", "sum": "+", "ratio": "÷"}
+_SIGNS = {"difference": "−", "sum": "+", "ratio": "÷", "share_of": "×"}
+ASKED = "Q"
+"""What stands for the question where an amount of it is an operand, instead of a record's id."""
 _PERCENT = 100
 
 
@@ -65,7 +67,10 @@ class Calculation:
     def formula(self) -> str:
         """Return the calculation as one line: "18,600 (E2) − 12,400 (E1) = 6,200"."""
         sign = _SIGNS.get(self.operation)
-        written = [f"{operand.text} ({operand.evidence})" for operand in self.operands]
+        written = [
+            operand.text if operand.evidence == ASKED else f"{operand.text} ({operand.evidence})"
+            for operand in self.operands
+        ]
         if sign:
             return f"{f' {sign} '.join(written)} = {self.result}"
         return f"{self.operation.replace('_', ' ')}: {', '.join(written)} → {self.result}"
@@ -74,7 +79,7 @@ class Calculation:
 def compute(
     statement: str, operation: str, quotes: Sequence[tuple[str, str]], context: str
 ) -> Calculation:
-    """Recompute a statement from its quotes, pairs of a record's id and its text.
+    """Recompute a statement from its quotes, pairs of a record's id, or `ASKED`, and its text.
 
     Raises `NotComputedError` where the result, its unit or its direction differs, where the
     statement says anything else that the quotes don't, and where the figures could be read in two
@@ -84,7 +89,10 @@ def compute(
         raise NotComputedError(f"there is no operation {operation!r}")
     if len({quote for _, quote in quotes}) < max(2, len(quotes)):
         raise NotComputedError("a calculation needs a different quote for each figure")
-    _check_words(statement, quotes, context)
+    is_asked = any(name == ASKED for name, _ in quotes)
+    if is_asked != (operation == "share_of"):
+        raise NotComputedError("only a share may be one of an amount in the question")
+    _check_words(statement, [each for each in quotes if each[0] != ASKED], context)
     calculation, results = _OPERATIONS[operation](statement, quotes)
     _check_other_figures(statement, results, quotes, context)
     return calculation
@@ -220,6 +228,42 @@ def _is_share(said: Amount, exact: Fraction) -> bool:
     if said.kind == "multiple":  # "doubled"
         return said.value == exact + 1
     return said.dimension == "ratio" and is_rounded(said.base, said, exact)
+
+
+def _share_of(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    """A share that a quote gives, of an amount in the question; the statement names both, or the
+    quote and the question have only one each.
+    """
+    _two(quotes)
+    (asked, question), (record, quote) = sorted(quotes, key=lambda each: each[0] != ASKED)
+    said = {(amount.dimension, amount.base) for amount in find_amounts(statement)}
+
+    def one_of(text: str, is_share: bool) -> Amount:
+        found = [a for a in find_amounts(text) if (a.dimension == "ratio") is is_share]
+        named = {a.base: a for a in found if (a.dimension, a.base) in said} or {
+            a.base: a for a in found
+        }
+        if len(named) != 1:
+            raise NotComputedError("the share and the amount that it is of aren't clear")
+        return next(iter(named.values()))
+
+    share, whole = one_of(quote, True), one_of(question, False)
+    exact = share.base * whole.base
+    result = _stated(
+        statement,
+        lambda given: (
+            given.dimension == whole.dimension
+            and given.base != whole.base
+            and is_rounded(given.base, given, exact)
+        ),
+    )
+    operands = (
+        Operand(record, quote[share.start : share.end].strip(), share),
+        Operand(asked, question[whole.start : whole.end].strip(), whole),
+    )
+    stated = [a for a in find_amounts(statement) if a.base == whole.base]
+    calculation, results = _done("share_of", operands, statement, result)
+    return calculation, [*results, *stated]
 
 
 def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
@@ -368,6 +412,7 @@ _OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] 
     "sum": _sum,
     "ratio": _ratio,
     "percentage_change": _percentage_change,
+    "share_of": _share_of,
     "duration": _duration,
     "count": _count,
     "minimum": _minimum,
