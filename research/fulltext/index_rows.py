@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from research.documents.folder import Address, Addressing, BrokenFile, FoundFile, part_url
@@ -51,16 +52,31 @@ class Plan:
 def open_collection(
     connection: Connection, folder: str, addressing: Addressing, wanted: str
 ) -> CollectionRow:
-    """Return the folder's collection, made on first sight under the first name that is free."""
+    """Return the folder's collection, made on first sight under the first name that is free. A
+    collection of that name whose folder is gone was moved here.
+    """
     row = connection.execute(
         "SELECT id, name FROM collections WHERE folder = ?", (folder,)
     ).fetchone()
+    if row is None:
+        row = _moved_here(connection, folder, wanted)
     if row is None:
         row = connection.execute(
             "INSERT INTO collections (name, folder) VALUES (?, ?) RETURNING id, name",
             (_free_name(connection, wanted), folder),
         ).fetchone()
     return CollectionRow(row["id"], row["name"], addressing)
+
+
+def _moved_here(connection: Connection, folder: str, wanted: str) -> Any | None:
+    """Return the collection of the wanted name if its folder is gone, which then is this one."""
+    row = connection.execute(
+        "SELECT id, name, folder FROM collections WHERE name = ?", (wanted,)
+    ).fetchone()
+    if row is None or Path(row["folder"]).exists():
+        return None
+    connection.execute("UPDATE collections SET folder = ? WHERE id = ?", (folder, row["id"]))
+    return row
 
 
 def broken_files(connection: Connection, collection: CollectionRow) -> list[BrokenFile]:

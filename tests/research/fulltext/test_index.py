@@ -259,6 +259,18 @@ async def test_folders_of_one_name_stay_apart(index: DocumentIndex, tmp_path: Pa
     assert await urls(index, "zebra", "elsewhere") == []
 
 
+async def test_a_moved_folder_keeps_its_name_and_is_not_read_again(
+    index: DocumentIndex, folder: Path, tmp_path: Path
+):
+    await index.refresh(folder, InProcess())
+    moved = tmp_path / "elsewhere" / "notes"
+    moved.parent.mkdir()
+    folder.rename(moved)
+    report = await index.refresh(moved, InProcess())
+    assert (report.collection, report.documents, report.changed) == ("notes", 3, 0)
+    assert await index.collections() == ["notes"]
+
+
 async def test_unusable_folders_are_refused_in_a_sentence(index: DocumentIndex, tmp_path: Path):
     file = write(tmp_path, {"file.txt": "x"}) / "file.txt"
     empty = write(tmp_path / "empty", {"picture.png": b"x"})
