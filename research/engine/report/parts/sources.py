@@ -15,6 +15,7 @@ from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import term_set
 
 _NO_KINDS = frozenset({"unknown", "document"})
+_WEAK_KINDS = ("blog", "forum")
 LONGEST_NAME = 60
 """Characters of a publisher's name beside a statement."""
 
@@ -75,12 +76,15 @@ def _takes_side(statement: Statement, cited: Sequence[Evidence]) -> bool:
     return not is_on_both and (is_all or any(says_half_of(statement, each) for each in disputed))
 
 
-def kind_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
-    """Return a mark for a statement that only forums support; "" for any other."""
+def weak_kind(statement: Statement, ledger: Ledger) -> str:
+    """Return the kind of the sources of a statement that only forums or blogs support; "" for any
+    other.
+    """
     records = ledger.book.records
     quoted = {s.url for i in statement.evidence if i in records for s in records[i].sources}
     kinds = {ledger.sources[url].kind for url in quoted if url in ledger.sources}
-    return words["kind_forum"] if kinds == {"forum"} else ""
+    weak = [kind for kind in _WEAK_KINDS if kind in kinds]
+    return weak[0] if weak and kinds.issubset(_WEAK_KINDS) else ""
 
 
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:

@@ -21,12 +21,12 @@ from research.engine.report.parts.earlier_values import (
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import (
     doubt_mark,
-    kind_mark,
     kind_of_holder,
     publisher_of,
     reported_by,
     site_name,
     told_by,
+    weak_kind,
 )
 from research.engine.report.rendering.markdown_escape import (
     escape_markdown,
@@ -225,9 +225,10 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
     )
     shown = "; ".join(filter(None, told))
     names_kind = marks.layout.names_kinds and not said.lead_in
-    kind = kind_mark(said, marks.ledger, marks.words) if names_kind else ""
-    is_known = kind.casefold() in f"{shown} {said.body}".casefold()
-    return shown if is_known else "; ".join(filter(None, (shown, kind)))
+    kind = weak_kind(said, marks.ledger) if names_kind else ""
+    if not kind or marks.words[f"kind_{kind}"].casefold() in f"{shown} {said.body}".casefold():
+        return shown
+    return "; ".join(filter(None, (shown, marks.words[f"only_{kind}"])))
 
 
 def _name_of(quotation: Statement, marks: Markers) -> str:
