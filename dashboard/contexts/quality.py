@@ -49,8 +49,8 @@ def limits_note(rows: RunRows) -> SafeString | str:
 
 
 def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the line in the head of a finished run: how far its question is answered, what it
-    cites, how good the evidence of its report is, and its date. Narrow screens leave out what is
+    """Return the line in the head of a finished run: what calls for doubt in its report, how far
+    its question is answered, what it cites, and its date. Narrow screens leave out what is
     `on_wide` only.
 
     `written` is its `report_context`.
@@ -64,10 +64,10 @@ def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
     address = reverse("sources", args=[run.public_id])
     is_rated = bool(cited) and is_found and rows.judged_by_model
     parts = [
+        *(_describe_doubt(rows, written, cited) if is_rated else []),
         *([{"text": answered}] if len(marks) > 1 else []),
         *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
           if cited else []),
-        *(_describe_trust(rows, written, cited) if is_rated else []),
         {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},
     ]  # fmt: skip
     return {"parts": parts}
@@ -81,23 +81,20 @@ def count_open(gaps: Sequence[GapPart]) -> int:
     return sum(gap.closed_round is None for gap in gaps)
 
 
-def _describe_trust(
+def _describe_doubt(
     rows: RunRows, written: Mapping[str, Any], cited: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield how the findings were rated, what rests on one site, and what was cut."""
-    quality, checks = rows.progress.quality, rows.report.checks if rows.report else {}
-    research = reverse("run_research", args=[rows.run.public_id])
-    if quality.score is not None:
-        score, target = map(words.format_score, (quality.score, quality.threshold))
-        rated = _link(research, _("findings rated %(score)s of 10"), score=score)
-        aim = _("(target %(score)s)") % {"score": target}
-        yield {"text": format_html('{}<span class="on-wide"> {}</span>', rated, aim)}
+    """Yield how much rests on one site, and what was cut."""
+    checks = rows.report.checks if rows.report else {}
+    evidence, research = (
+        reverse(name, args=[rows.run.public_id]) for name in ("evidence", "run_research")
+    )
     alone = written.get("alone")
     if alone and words.count_sites(cited) > 1:
         told = ngettext(
             "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
-        yield {"text": told % {"n": words.format_number(alone)}, "on_wide": True}
+        yield {"text": _link(f"{evidence}?standing=single", told, n=words.format_number(alone))}
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
         yield {"text": _link(research, told, n=words.format_number(cut))}

@@ -514,18 +514,17 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
         day = format_day(timezone.localtime(run.finished_at or run.created_at))
         parts = head.select(".verdict-line > span")
         assert [part.get_text() for part in parts] == [
-            "cites 2 pages from 2 sites",
-            "findings rated 8.8 of 10 (target 7.0)",
             "4 points rest on one site each",
             "3 statements cut",
+            "cites 2 pages from 2 sites",
             day,
         ]
         on_wide = [part.get_text() for part in parts if part.get("class")]
-        assert on_wide == ["cites 2 pages from 2 sites", "4 points rest on one site each"]
+        assert on_wide == ["cites 2 pages from 2 sites"]
         assert [link["href"] for link in head.select(".verdict-line a")] == [
+            f"{address}evidence/?standing=single",
+            f"{address}research/",
             f"{address}sources/",
-            f"{address}research/",
-            f"{address}research/",
         ]
     assert limits in text(shown(client, "/runs/"), ".run-facts"), "the list says the same"
     soup = shown(client, address)
