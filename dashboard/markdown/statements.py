@@ -15,11 +15,10 @@ from dashboard.markdown.parsing import MARKER, parse_with_places, plain_text
 
 ENDED = re.compile(r"[.!?…:。！？：][”\"’»)」』）]*$|[”»」』]$")
 """The end of a sentence or a quotation, behind which another statement begins."""
-CLOSING = re.compile(r"[.!?…。]+(?=\s|$)")
+CLOSING = re.compile(r"(?<![.!?…。])[.!?…。]{1,5}(?=\s|$)")
 """What ends a sentence behind its markers: "It fell [1]."."""
-NO_WORDS = re.compile(r"\W*$")
 PARENTHESIS = re.compile(r" ?\([^()]{2,90}\)(?=[.!?…。！？”\"]*$)")
-QUOTATION = re.compile(r"[“„«].*[”»][.。]?$", re.DOTALL)
+OPENING_QUOTES, CLOSING_QUOTES = {"“", "„", "«"}, {"”", "»"}
 LEAD_ENDS = (":", ".", "?", "：", "。", "？")
 """Ends of a bold name that opens a statement without being part of it."""
 Marked = tuple[int, int]
@@ -45,7 +44,8 @@ class CitedText:
 
     @property
     def is_quotation(self) -> bool:
-        return QUOTATION.match(self.bare) is not None
+        said = self.bare.rstrip(".。")
+        return said[:1] in OPENING_QUOTES and said[-1:] in CLOSING_QUOTES and len(said) > 1
 
     def place_of(self, number: int) -> int | None:
         """Return the first occurrence of a number behind the statement; None if it has none."""
@@ -107,7 +107,7 @@ def _statements(inline: Token, heading: str, label: str) -> Iterator[CitedText]:
 def _begins_another(said: str, text: str) -> bool:
     """Return whether a text behind markers begins another statement, not another clause."""
     is_closed = not said.strip() or ENDED.search(said.rstrip()) is not None
-    return is_closed and not NO_WORDS.match(text)
+    return is_closed and any(map(str.isalnum, text))
 
 
 def _pieces(inline: Token) -> Iterator[tuple[str | Marked, bool]]:

@@ -51,6 +51,13 @@ def test_nothing_in_a_page_s_words_is_a_mark(text: str) -> None:
 
 def test_a_model_keeps_its_code_and_has_no_links() -> None:
     assert escape_sentence("Use `a_[b](c)` for __it__.") == "Use `a_[b](c)` for \\_\\_it\\_\\_."
+    named = "Set pg_class.oid_max (or pg_stat_reset()) of `my_table`, not a."
+    assert (
+        escape_sentence(named)
+        == "Set `pg_class.oid_max` (or `pg_stat_reset()`) of `my_table`, not a."
+    )
+    for plain in ("me_you@x.org", "of /var/my_file", "a.b.c"):
+        assert "`" not in escape_sentence(plain)
     assert "link" not in shown(escape_sentence("See [here](https://bad.example/)."))
     assert "image" not in shown(escape_sentence("See ![here](https://bad.example/p.png)."))
     assert shown(escape_sentence("## Sources")) == "## Sources"

@@ -30,6 +30,11 @@ _WORD = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,254}")
 """A mailbox, which some programs turn into a link regardless of the preceding characters."""
 _CODE = re.compile(r"(`[^`]+`)")
+_IDENTIFIER = re.compile(
+    r"(?<![\w./@\\-])(?=[\w.]{1,80}[^\W_]_[^\W_])[^\W\d_]\w{0,60}(?:\.\w{1,60}){0,3}(?:\(\))?"
+    r"(?![\w/@-])"
+)
+"""`pg_stat_activity`, `pg_class.oid`, `pg_stat_reset()`: words joined by underscores."""
 
 
 def escape_markdown(text: str) -> str:
@@ -55,11 +60,12 @@ def unlinked(text: str) -> str:
 
 
 def escape_sentence(text: str) -> str:
-    """Return a sentence of a model: its code and emphasis stay, links, pictures and tags
-    are shown.
+    """Return a sentence of a model: its code and emphasis stay, and identifiers become code; links,
+    pictures and tags are shown.
     """
     parts = _CODE.split(text.translate(_PRIVATE))
-    parts[::2] = [_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2]]
+    plain = (_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2])
+    parts[::2] = [_IDENTIFIER.sub(r"`\g<0>`", part) for part in plain]
     return _escape_opening("".join(parts))
 
 
