@@ -21,6 +21,8 @@ from research.engine.report.draft import (
     find_faults,
     replace_statements,
 )
+from research.engine.report.rendering.markdown import render_report
+from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page, quoted
 
 LIT = "The lighthouse was lit in 1887."
@@ -232,3 +234,5 @@ def test_a_share_of_an_amount_in_the_question_cites_its_record_alone() -> None:
     assert told.evidence == ("E1",) and find_faults(draft, known) == []
     calculation = calculate(told, known)
     assert calculation is not None and calculation.formula.startswith("20% (E1) × 400 million")
+    text = render_report(known, draft, "", 0, 0, Layout()).markdown
+    assert "- 20% [1] × 400 million rows = 80 million" in text

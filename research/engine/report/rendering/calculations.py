@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from research.engine.evidence.claims.computed import Calculation
+from research.engine.evidence.claims.computed import ASKED, Calculation
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft, Statement, calculate
@@ -32,7 +32,8 @@ class Calculated:
         which say nothing to a reader.
         """
         for operand in self.calculation.operands:
-            line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
+            if operand.evidence != ASKED:
+                line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
         return line
 
 
