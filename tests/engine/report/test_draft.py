@@ -12,6 +12,7 @@ from research.engine.llm_tasks.draft import (
     newest_within,
     read_draft,
 )
+from research.engine.records import Source
 from research.engine.report.draft import (
     Draft,
     Section,
@@ -225,6 +226,7 @@ def test_a_share_of_an_amount_in_the_question_cites_its_record_alone() -> None:
     )
     source = page("https://s.example/", text)
     known.put_page(source)
+    known.put_source(Source(source.url, source.title, source.domain, 1))
     known.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
     said = "20% of 400 million rows is 80 million obsolete tuples. [E1]"
     computed = ComputedStatement(statement=1, operation="share_of", evidence=["E1", "Q"])
