@@ -11,9 +11,12 @@ from research.engine.offline.passages.shown_passages import shown_text
 from research.engine.records import AnswerSupport, Aspect, Evidence, QuoteSource
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import labels_for
-from research.engine.text.tokens import unique_texts
+from research.engine.text.tokens import unique_texts, words_in
 
 CLOSEST = 2
+LEAST_WORDS = 6
+"""Words that a quotation in a model's report has at least."""
+_ENDS = (".", "!", "?", "…", ".”", '."', ".)", "。", "！", "？")
 
 
 def draft_offline(ledger: Ledger) -> Draft:
@@ -59,6 +62,17 @@ def quote_statement(record: Evidence) -> Statement:
     """Return the passage as a quotation behind the name of its source and section."""
     named = f"**{lead_in(record.sources[0])}:** "
     return Statement(f"{named}“{shown_text(record)}”", (record.id,), quoted=True, lead_in=named)
+
+
+def reads_alone(record: Evidence) -> bool:
+    """Return whether a record's quote is no mere heading, item or lead-in of a list."""
+    quote = shown_text(record)
+    return words_in(quote) >= LEAST_WORDS and not quote.endswith((":", "："))
+
+
+def is_sentence(record: Evidence) -> bool:
+    """Return whether a record's quote reads alone and ends as sentences do."""
+    return reads_alone(record) and shown_text(record).endswith(_ENDS)
 
 
 def lead_in(source: QuoteSource) -> str:

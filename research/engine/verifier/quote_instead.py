@@ -7,12 +7,8 @@ from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.offline.drafting import quote_statement as quotation
-from research.engine.offline.passages.shown_passages import shown_text
+from research.engine.offline.drafting import reads_alone
 from research.engine.report.draft import Draft, Statement
-from research.engine.text.tokens import words_in
-
-LEAST_WORDS = 6
-"""Words that a quotation has at least."""
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
@@ -41,11 +37,6 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
     )
 
 
-def _reads_alone(quote: str) -> bool:
-    """Return whether a quote is no mere heading, item or lead-in of a list."""
-    return words_in(quote) >= LEAST_WORDS and not quote.endswith((":", "："))
-
-
 def _instead(
     given: Statement, replaced: Collection[Statement], ledger: Ledger
 ) -> Iterable[Statement]:
@@ -55,7 +46,7 @@ def _instead(
         return []
     known = ledger.book.records
     cited = (known[record_id] for record_id in given.evidence if record_id in known)
-    records = [each for each in cited if _reads_alone(shown_text(each))]
+    records = [each for each in cited if reads_alone(each)]
     if not records:
         return []
     # the author of a section cites first what matters most
