@@ -39,6 +39,10 @@ BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STA
 ASKING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
 """Statuses in which the page shows a form to be filled in."""
 
+AS_WORDED = "The question as it is worded."
+INTAKE_FAILED = "model, intake"
+"""Scope of a plan that code made, and where the model failed at one."""
+
 BUTTONS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_ask_again")
 TITLE_MARKS = {
     Status.FAILED: "✗",
@@ -452,7 +456,14 @@ def plan_context(run: Run) -> dict[str, Any]:
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "taken": [{"name": name, "text": text} for name, text in taken if text],
         "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
+        "is_by_code": is_planned_by_code(run),
     }
+
+
+def is_planned_by_code(run: Run) -> bool:
+    """Return whether the model was asked for the plan and gave none."""
+    is_worded = (run.plan or {}).get("scope") == AS_WORDED
+    return is_worded and run.plans_anew and run.problems.filter(where=INTAKE_FAILED).exists()
 
 
 def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:
