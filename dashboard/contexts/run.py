@@ -39,6 +39,9 @@ BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STA
 ASKING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
 """Statuses in which the page shows a form to be filled in."""
 
+PAGES_NAMED = 6
+"""Pages that are named before the first quotes are there."""
+
 AS_WORDED = "The question as it is worded."
 INTAKE_FAILED = "model, intake"
 """Scope of a plan that code made, and where the model failed at one."""
@@ -237,6 +240,30 @@ def verdict_line(payload: Progress) -> Iterator[str]:
             if missing
             else gettext("nothing missing")
         )
+
+
+def clock_context(rows: RunRows) -> dict[str, Any]:
+    """Return since when a run is under way, from its approval on, and how long it may take; {}
+    while it stands still.
+    """
+    run = rows.run
+    if run.status in {Status.PAUSED, Status.STALLED}:
+        return {}
+    approved = [row.created_at for row in rows.commands if row.kind == Kind.APPROVE]
+    stored = (run.plan or {}).get("estimate")
+    return {
+        "begun": max(approved, default=run.started_at),
+        "usual": _span_of_time(*stored["seconds"]) if stored else "",
+    }
+
+
+def pages_under_way(rows: RunRows) -> list[dict[str, str]]:
+    """Return the pages opened last, the newest first, until there are quotes to show."""
+    if rows.run.ended or rows.evidence:
+        return []
+    opened = rows.run.journal.filter(kind="fetch").exclude(status="failed").order_by("-pk")
+    urls = [asked["url"] for asked in opened.values_list("request", flat=True)[:PAGES_NAMED]]
+    return [{"url": url, "text": words.readable_url(url)} for url in urls]
 
 
 def describe_score(payload: Progress) -> str:
