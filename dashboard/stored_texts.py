@@ -313,17 +313,17 @@ TEMPLATES = (
     _("Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the setup page."),
     _("It gave no answer."),
     _("Check that its server is responding."),
-    _("Not qualified yet; the first run that needs it does so, if its budget allows."),
+    _("It will be tested on the first run that needs it, if that run's budget allows."),
     _("%(n)s calls of the model, at most %(total)s tokens, at an unknown price"),
     _("%(n)s calls of the model, at most %(total)s tokens, at most $%(most)s"),
     _("Run manage.py preflight --qualify or use the button on Setup: %(price)s."),
     _("%(n)s model calls and at most %(total)s tokens; price unknown"),
     _("%(n)s model calls and at most %(total)s tokens; at most $%(most)s"),
     _(
-        "Qualified to check statements. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
+        "It may check statements: of %(pairs)s wrong examples it let %(missed)s pass, of %(others)s right ones it refused %(refused)s."
     ),
     _(
-        "Not qualified. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
+        "It may not check statements: of %(pairs)s wrong examples it let %(missed)s pass, of %(others)s right ones it refused %(refused)s."
     ),
     _(
         "Statements that code can't vouch for become quotations. Set EVALUATOR_MODEL to a better model."

@@ -61,6 +61,9 @@ CHECK = {
 }
 IN_USE = State(_("In use"), "check", "good")
 CONNECTED = State(_("Connected"), "check", "good")
+UNTESTED = State(_("Set, not tested"), "circle", "idle")
+TEST_FAILED = State(_("Failed the last test"), "cross", "bad")
+TESTED_LATER = State(_("Not tested yet"), "circle", "idle")
 NO_MODEL = State(_("No model connected"), "none", "fair")
 SEARCHED = {
     "more": State(_("Ready"), "check", "good"),

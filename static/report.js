@@ -57,6 +57,16 @@ menu?.parentNode.addEventListener("toggle", () => {
   menu.style.maxHeight = `${Math.max(160, innerHeight - menu.getBoundingClientRect().top - 8)}px`;
 });
 
+// a follow-up is sent by Enter, where the keyboard has another way to a new line:
+
+document.addEventListener("keydown", (event) => {
+  const { target, key, shiftKey, ctrlKey, metaKey, isComposing } = event;
+  if (key !== "Enter" || shiftKey || ctrlKey || metaKey || isComposing) return;
+  if (!target.matches("#ask-on textarea") || matchMedia("(pointer: coarse)").matches) return;
+  event.preventDefault();
+  if (target.value.trim()) target.form.requestSubmit();
+});
+
 // the section that is read:
 
 window.addEventListener("scroll", tellSection, { passive: true });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.utils.translation import gettext, ngettext
@@ -18,6 +19,7 @@ from dashboard.contexts.aspects import (
     raised_by,
     told_gaps,
 )
+from dashboard.contexts.evidence import describe_cited
 from dashboard.contexts.quality import cap_sentence
 from dashboard.contexts.report import describe_checks, describe_verifier
 from dashboard.contexts.rounds import searches_tried
@@ -53,7 +55,7 @@ OUTCOMES = {
 }
 NAMED = 4
 """Open sub-questions that are named; more are counted."""
-LONGEST_NAME = 70
+LONGEST_NAME, LONGEST_GAP = 70, 120
 
 
 def activity_line(entry: JournalEntry, begun: datetime) -> dict[str, Any]:
@@ -309,7 +311,7 @@ def _describe_reading(rows: RunRows) -> str:
     if not cited:
         return told
     return f"{told} " + gettext("The report cites %(pages)s.") % {
-        "pages": words.describe_pages(cited)
+        "pages": describe_cited(cited, chain.from_iterable(rows.cited.values()))
     }
 
 
@@ -375,27 +377,29 @@ def _describe_checking(rows: RunRows) -> str:
 
 
 def _describe_open(rows: RunRows) -> str:
-    """Return what several sub-questions left open: the names of those without an answer, of those
-    on which more detail is wanted, and other gaps; '' if nothing is.
+    """Return what several sub-questions left open: the names of those without an answer, the other
+    gaps as the report lists them, and the names of those whose gap says no more; '' if nothing is.
     """
     parts = exclude_dropped(rows.progress.aspects)
     lead = lead_of(rows.progress.aspects)
-    wanted = parts_with_gaps(rows.progress.gaps)
+    wanted = [gap for gap in told_gaps(rows) if gap.closed_round is None]
+    unnamed = parts_with_gaps(rows.progress.gaps) - {gap.aspect for gap in wanted}
     names = {
         part.id: rows.headings.get(part.text)
         or capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
         for part in parts
     }
-    left = [names[part.id] for part in parts if part.mark not in ANSWERED]
+    unanswered = {part.id for part in parts if part.mark not in ANSWERED}
+    left = [names[part.id] for part in parts if part.id in unanswered]
+    left += [
+        shorten(without_lead_within(gap.text, lead), LONGEST_GAP)
+        for gap in wanted
+        if gap.aspect not in unanswered
+    ]
     left += [
         gettext("more detail on: %(name)s") % {"name": names[part.id]}
         for part in parts
-        if part.mark in ANSWERED and part.id in wanted
-    ]
-    left += [
-        shorten(without_lead_within(gap.text, lead), LONGEST_NAME)
-        for gap in told_gaps(rows)
-        if gap.closed_round is None and gap.aspect not in names
+        if part.id in unnamed - unanswered
     ]
     if not left or len(parts) < 2:
         return ""

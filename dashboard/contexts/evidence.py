@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -145,6 +145,19 @@ def describe_reading(read: datetime) -> str:
 def support_line(quotes: Iterable[EvidenceSource]) -> str:
     """Return a phrase that counts the independent sources of a claim: "quoted from 2 sites"."""
     return gettext("quoted from %(sources)s") % {"sources": count_sources(quotes)}
+
+
+def describe_cited(urls: Collection[str], quotes: Iterable[EvidenceSource]) -> str:
+    """Return how many pages a report cites, and on how many sites, as its own line counts them:
+    "6 pages from 4 sites, of which 1 copies another".
+    """
+    shown = list(quotes)
+    if not shown or not words.count_sites(urls):
+        return words.describe_pages(urls)
+    return gettext("%(pages)s from %(sites)s") % {
+        "pages": words.count_noun(len(urls), "page"),
+        "sites": count_sources(shown),
+    }
 
 
 def count_sources(quotes: Iterable[EvidenceSource]) -> str:

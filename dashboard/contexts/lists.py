@@ -29,6 +29,14 @@ from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
+_TITLE = re.compile(r"\A\s*# .*")
+_SIGNS = re.compile(
+    r"^(?:[ \t]*(?:#{1,6}|[-*>|]|\d+\.)[ \t]+)+|^[ \t|:-]+$|[*`]+|[ \t]*\|", re.MULTILINE
+)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_ESCAPED = re.compile(r"\\([^\w\s])")
+"""Marks of Markdown: a report's title, and signs, links and escaped signs in its text."""
+
 DEPTHS = dict(CHOICES["research_depth"])
 RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
@@ -41,12 +49,15 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     judged = is_judged_by_model(run, run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
     passage = _passage(run, answer, words_sought)
+    title = title_of(run)
+    question = " ".join(run.question.split())
     is_done = run.status == Status.COMPLETED
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
-        "title": title_of(run),
+        "title": title,
+        "in_question": _around(question, run.thread.name or title, words_sought),
         "name": run.thread.name,
         "folder": run.thread.folder,
         "pinned": run.thread.pinned,
@@ -119,11 +130,20 @@ def plain_answer(text: str | None) -> str:
 
 def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
     """Return the report around the first word sought that the answer doesn't show."""
-    shown = answer.lower()
-    text = " ".join(plain_answer(getattr(run, "written", None)).split())
+    return _around(_plain_report(getattr(run, "written", None)), answer, words_sought)
+
+
+def _plain_report(markdown: str | None) -> str:
+    """Return the text of a report without its title and its marks of Markdown."""
+    text = _SIGNS.sub("", _TITLE.sub("", plain_answer(markdown)))
+    return " ".join(_ESCAPED.sub(r"\1", _LINK.sub(r"\1", text)).split())
+
+
+def _around(text: str, shown: str, words_sought: Sequence[str]) -> str:
+    """Return a text around the first word sought that is not `shown` already, or ''."""
     for word in words_sought:
         place = text.lower().find(word.lower())
-        if word.lower() not in shown and place >= 0:
+        if word.lower() not in shown.lower() and place >= 0:
             start = max(0, place - BEFORE)
             begins = text.find(" ", start) + 1 if start else 0
             return f"{'…' if start else ''}{Truncator(text[begins:]).chars(PASSAGE_LENGTH)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from django.urls import reverse
@@ -15,6 +16,7 @@ from django.utils.translation import ngettext
 
 from dashboard import words
 from dashboard.contexts.aspects import exclude_dropped, limits_of, may_answer
+from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import DISPUTE
 from dashboard.queries.run_rows import RunRows
@@ -60,7 +62,8 @@ def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
     answered = words.count_answers(marks, judged_by_model=rows.judged_by_model)
     cited = cited_pages(rows)
     is_found = may_answer(aspects)
-    pages = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
+    quotes = chain.from_iterable(rows.cited.values())
+    pages = describe_cited(cited, quotes) if is_found else words.count_noun(0, "page")
     address = reverse("sources", args=[run.public_id])
     is_rated = bool(cited) and is_found and rows.judged_by_model
     parts = [

@@ -39,6 +39,13 @@ BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STA
 ASKING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
 """Statuses in which the page shows a form to be filled in."""
 
+PAGES_NAMED = 6
+"""Pages that are named before the first quotes are there."""
+
+AS_WORDED = "The question as it is worded."
+INTAKE_FAILED = "model, intake"
+"""Scope of a plan that code made, and where the model failed at one."""
+
 BUTTONS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_ask_again")
 TITLE_MARKS = {
     Status.FAILED: "✗",
@@ -233,6 +240,30 @@ def verdict_line(payload: Progress) -> Iterator[str]:
             if missing
             else gettext("nothing missing")
         )
+
+
+def clock_context(rows: RunRows) -> dict[str, Any]:
+    """Return since when a run is under way, from its approval on, and how long it may take; {}
+    while it stands still.
+    """
+    run = rows.run
+    if run.status in {Status.PAUSED, Status.STALLED}:
+        return {}
+    approved = [row.created_at for row in rows.commands if row.kind == Kind.APPROVE]
+    stored = (run.plan or {}).get("estimate")
+    return {
+        "begun": max(approved, default=run.started_at),
+        "usual": _span_of_time(*stored["seconds"]) if stored else "",
+    }
+
+
+def pages_under_way(rows: RunRows) -> list[dict[str, str]]:
+    """Return the pages opened last, the newest first, until there are quotes to show."""
+    if rows.run.ended or rows.evidence:
+        return []
+    opened = rows.run.journal.filter(kind="fetch").exclude(status="failed").order_by("-pk")
+    urls = [asked["url"] for asked in opened.values_list("request", flat=True)[:PAGES_NAMED]]
+    return [{"url": url, "text": words.readable_url(url)} for url in urls]
 
 
 def describe_score(payload: Progress) -> str:
@@ -452,7 +483,14 @@ def plan_context(run: Run) -> dict[str, Any]:
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "taken": [{"name": name, "text": text} for name, text in taken if text],
         "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
+        "is_by_code": is_planned_by_code(run),
     }
+
+
+def is_planned_by_code(run: Run) -> bool:
+    """Return whether the model was asked for the plan and gave none."""
+    is_worded = (run.plan or {}).get("scope") == AS_WORDED
+    return is_worded and run.plans_anew and run.problems.filter(where=INTAKE_FAILED).exists()
 
 
 def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:

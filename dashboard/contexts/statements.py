@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext
@@ -34,8 +35,18 @@ def statement_context(said: CitedStatement, rows: CitationRows) -> dict[str, Any
         "label": text.label,
         "heading": text.heading or gettext("Short answer"),
         "anchor": anchor_of(number, text.place_of(number) or 0),
-        "check": check_of(said, rows),
+        "check": _with_others(check_of(said, rows), text, number),
     }
+
+
+def _with_others(check: words.State, text: CitedText, number: int) -> words.State:
+    """Return a check that names the other citations of the statement, whose quotes it took too."""
+    others = dict.fromkeys(each for each, _place in text.markers if each != number)
+    if not others or check not in (BY_CODE, BY_MODEL):
+        return check
+    named = words.join_words([f"[{each}]" for each in others])
+    told = gettext("%(check)s, together with %(others)s") % {"check": check.word, "others": named}
+    return replace(check, word=told)
 
 
 def anchor_of(number: int, place: int) -> str:

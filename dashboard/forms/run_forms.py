@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.threads.start import PLAN_TERMS
 from research.services.runs import TEXT_LENGTH
 
@@ -89,8 +91,10 @@ class Line:
 
 
 class PlanForm(forms.Form):
-    """Form for a stored `plan`.
+    """Form for a stored `plan`, with a line for each sub-question that a plan may have. The style
+    sheet hides all empty lines but the first two.
 
+    `is_quick` is for runs whose plan has fewer;
     `with_terms` adds scope, evidence and output, which only a model uses; `with_consent` asks
     whether words of documents may be sent to web searches.
     """
@@ -101,12 +105,14 @@ class PlanForm(forms.Form):
         with_terms: bool,
         data: Any = None,
         with_consent: bool = False,
+        is_quick: bool = False,
     ) -> None:
         super().__init__(data)
         texts = [aspect["text"] for aspect in plan.get("aspects", ())]
         self._planned = texts
-        self._numbers = range(1, len(texts) + SPARE + 1)
-        for number, text in zip(self._numbers, [*texts, *[""] * SPARE], strict=True):
+        most = USUAL_PARTS if is_quick else MOST_PARTS
+        self._numbers = range(1, max(most, len(texts) + SPARE) + 1)
+        for number, text in zip_longest(self._numbers, texts, fillvalue=""):
             self.fields[f"line-{number}"] = _line(number, text)
             self.fields[f"place-{number}"] = _place(number)
         self._terms = PLAN_TERMS if with_terms else ()

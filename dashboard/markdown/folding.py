@@ -27,12 +27,14 @@ ATTRIBUTES = {
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
+    "li": {"class"},
     "ol": {"start"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class", "id"},
     "table": {"class"},
     "td": {"class", "data-label"},
+    "th": {"class"},
 }
 ANSWERS_FIRST = 12
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""

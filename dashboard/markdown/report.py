@@ -36,6 +36,7 @@ from dashboard.markdown.sources import link_titles, shorten_addresses
 from dashboard.titles import without_lead
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
+from research.engine.text.tokens import capitalize_heading
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
@@ -154,6 +155,7 @@ def _prepare_tokens(
     _mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
+    _keep_identifiers(tokens)
     return link_markers(tokens, link)
 
 
@@ -178,10 +180,26 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
         elif token.type == "td_open":
             if column and column < len(names) and names[column] and content.content.strip():
                 name = names[column]
-                token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
+                token.attrSet("data-label", capitalize_heading(name))
             if content.content.strip() == labels["not_found_cell"]:
                 token.attrSet("class", "not-found")
             column += 1
+
+
+def _keep_identifiers(tokens: Sequence[Token]) -> None:
+    """Set a class on cells and items that begin with an identifier ("work_mem"), which the style
+    sheet gives no capital.
+    """
+    opening = None
+    for token in tokens:
+        if token.type in ("th_open", "td_open", "list_item_open"):
+            opening = token
+        elif token.type == "inline" and opening:
+            text = plain_text(token)
+            is_code = [child.type for child in token.children or ()][:1] == ["code_inline"]
+            if text[:1].islower() and (is_code or capitalize_heading(text) == text):
+                opening.attrSet("class", "as-written")
+            opening = None
 
 
 def _begins_body(token: Token) -> bool:

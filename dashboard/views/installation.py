@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from research.runtime.installation import Installation
     from research.runtime.preflight import Check
 
+LAST_TEST = "model_test"
+"""Of a session: the model that was tested last, and the result."""
+
 admin_only = user_passes_test(lambda user: user.is_staff)
 
 
@@ -45,6 +48,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             change_settings(request.user, form.changes())
+            request.session.pop(LAST_TEST, None)
         except ServiceError as error:
             form.add_error(error.about if error.about in form.fields else None, worded(str(error)))
         else:
@@ -84,7 +88,10 @@ def _run_checks(request: HttpRequest) -> HttpResponse:
     from research.runtime.preflight import run_preflight
 
     found = async_to_sync(run_preflight)()
-    form = InstallationForm(installation.current_installation())
+    now = installation.current_installation()
+    tested = [check.state for check in found.checks if check.name == "Model"]
+    request.session[LAST_TEST] = [describe_model(now), *tested]
+    form = InstallationForm(now)
     context = settings_context(request, form, found.local, found.checks) | _verifier()
     return render(request, "dashboard/installation.html", context)
 
@@ -125,7 +132,7 @@ def settings_context(
     return {
         "page": "installation",
         "model_now": describe_model(now),
-        "model_state": words.CONNECTED if now["RESEARCH_MODEL"] else words.NO_MODEL,
+        "model_state": _model_state(request, now),
         "search_state": words.SEARCHED[status_summary.search_reach(now)],
         "search_now": worded(status_summary.describe_search(now)),
         "models": _choices(() if form.server_is_given else presets.MODELS, has_found=bool(local)),
@@ -139,6 +146,16 @@ def settings_context(
         "checks": [shown_check(check) for check in checks],
         "ready": all(check.state != "bad" for check in checks),
     }
+
+
+def _model_state(request: HttpRequest, now: Installation) -> words.State:
+    """Return the state of the model that is set, by its last test."""
+    if not now["RESEARCH_MODEL"]:
+        return words.NO_MODEL
+    tested, *states = request.session.get(LAST_TEST, [""])
+    if tested != describe_model(now) or not states:
+        return words.UNTESTED
+    return words.TEST_FAILED if "bad" in states else words.CONNECTED
 
 
 def _choices(offered: Sequence[Preset], *, has_found: bool = False) -> dict[str, list[Preset]]:
@@ -167,9 +184,10 @@ def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:
 
 def shown_check(check: Check) -> dict[str, Any]:
     """Return a check as the page shows it."""
+    is_later = check.name == "Verifier" and check.state == "idle"
     return {
         "name": worded(check.name),
-        "state": words.CHECK[check.state],
+        "state": words.TESTED_LATER if is_later else words.CHECK[check.state],
         "found": worded(check.found),
         "advice": worded(check.advice),
     }

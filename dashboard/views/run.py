@@ -177,6 +177,7 @@ def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
         with_terms=run.analyst != "extractive",
         data=data,
         with_consent=mixes_documents_and_web(run.sources),
+        is_quick=run.config.get("research_depth") == "quick",
     )
 
 
@@ -210,6 +211,8 @@ def approve_plan(request: HttpRequest, public_id: str) -> HttpResponse:
 @by_form
 def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
+    if "again" in request.POST:
+        return send_command(request, run, lambda: runs.plan_again(request.user, run))
     edited = plan_form(run, request.POST)
     form = CommentForm(request.POST, along=edited.changes())
     if not form.is_valid():

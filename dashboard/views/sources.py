@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET
 from dashboard import words
 from dashboard.contexts.evidence import (
     day_of,
+    describe_cited,
     describe_published,
     describe_reading,
     is_dated_later,
@@ -131,10 +132,11 @@ def summarize_sources(rows: SourceRows) -> str:
     """Return what the report cites: how many pages of how many sites, how old they are, what of
     them is disputed or out of date, and when they were read; '' if it cites none.
     """
-    quotes = {row.url: row for cited in rows.cited.values() for row in cited}
+    cited = [row for behind in rows.cited.values() for row in behind]
+    quotes = {row.url: row for row in cited}
     if not quotes:
         return ""
-    told = [_("The report cites %(pages)s.") % {"pages": words.describe_pages(quotes)}]
+    told = [_("The report cites %(pages)s.") % {"pages": describe_cited(quotes, cited)}]
     days = {url: day for url, row in quotes.items() if (day := day_of(row.published))}
     later = {url for url in days if is_dated_later(days[url], quotes[url].fetched_at)}
     dates = sorted(days[url] for url in days if url not in later)

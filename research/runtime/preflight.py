@@ -131,24 +131,26 @@ async def check_verifier(now: Installation, qualify: bool = False) -> Check:
         try:
             made = await verifier.qualify_model(wanted)
         except TaskFailedError as failed:
-            return Check("Verifier", "bad", f"It could not be qualified: {failed.cause}.", AGAIN)
+            return Check("Verifier", "bad", f"It could not be tested: {failed.cause}.", AGAIN)
         await sync_to_async(verifier.store_qualification)(wanted, made)
     known = await sync_to_async(verifier.stored_qualification)(wanted)
     if known is None:
-        found = "Not qualified yet; the first run that needs it does so, if its budget allows."
+        found = "It will be tested on the first run that needs it, if that run's budget allows."
         return Check("Verifier", "idle", found, NOW.format(price=verifier.price_told(wanted)))
     return _verifier(known, now.defaults.verifier_most_errors)
 
 
 def _verifier(known: Qualification, most_errors: int) -> Check:
     found = (
-        f"Of {known.false_pairs} unfaithful pairs it missed {known.missed}, of "
-        f"{known.faithful_pairs} faithful ones it refused {known.refused}."
+        f"of {known.false_pairs} wrong examples it let {known.missed} pass, of "
+        f"{known.faithful_pairs} right ones it refused {known.refused}."
     )
     if is_qualified(known, most_errors):
-        return Check("Verifier", "good", f"Qualified to check statements. {found}")
+        return Check("Verifier", "good", f"It may check statements: {found}")
     advice = "Statements that code can't vouch for become quotations. Set EVALUATOR_MODEL to a"
-    return Check("Verifier", "fair", f"Not qualified. {found}", f"{advice} better model.")
+    return Check(
+        "Verifier", "fair", f"It may not check statements: {found}", f"{advice} better model."
+    )
 
 
 async def check_model(now: Installation) -> list[Check]:

@@ -252,6 +252,11 @@ def send_back(actor: AbstractUser, run: Run, comment: str) -> Command:
     )
 
 
+def plan_again(actor: AbstractUser, run: Run) -> Command:
+    """Request the plan once more; the question as comment adds no words to search for."""
+    return send_back(actor, run, run.question[:TEXT_LENGTH])
+
+
 def stop_and_report(actor: AbstractUser, run: Run) -> Command:
     """End the research and write the report from the findings so far."""
     return _store_command(actor, run, Kind.STOP)

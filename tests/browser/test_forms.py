@@ -64,7 +64,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     page = open_page(model_server)
     ask_first(page)
     page.get_by_text("Send back with a comment").click()
-    page.get_by_label("Sub-question 1").fill("When was it built?")
+    page.get_by_label("Sub-question 1", exact=True).fill("When was it built?")
     page.get_by_label("What should be different?").fill("Look for the year only")
     world.model.hold("intake")
     page.get_by_role("button", name="Send back").click()
@@ -73,7 +73,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "Look for the year only" in world.model.requests[-1].prompt
     assert "- When was it built?" in world.model.requests[-1].prompt
-    page.get_by_label("Sub-question 1").fill("In which year was it first lit?")
+    page.get_by_label("Sub-question 1", exact=True).fill("In which year was it first lit?")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".aspect-text")).to_have_text("In which year was it first lit?")
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=15_000)
@@ -84,8 +84,13 @@ def test_a_plan_s_order_and_terms_are_changed_before_it_starts(
 ) -> None:
     page = open_page(model_server)
     ask_first(page)
-    first = page.get_by_label("Sub-question 1").input_value()
+    first = page.get_by_label("Sub-question 1", exact=True).input_value()
+    lines = page.get_by_role("textbox", name="Sub-question")
+    expect(lines).to_have_count(3)
+    lines.nth(2).fill("How tall is it?")
     page.get_by_label("Sub-question 2").fill(ANOTHER)
+    expect(lines).to_have_count(5)
+    lines.nth(2).fill("")
     page.get_by_role("button", name="Move up: Sub-question 2").click()
     page.get_by_text("Scope, evidence and output").click()
     page.get_by_label("Scope").fill("The lighthouse alone")

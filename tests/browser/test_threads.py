@@ -112,9 +112,13 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
 def test_a_follow_up_on_the_same_topic(stopping_server: Server, open_page: Open) -> None:
     """D13: the thread's page shows the earlier question with its answer."""
     page = open_report(open_page, stopping_server)
-    page.get_by_label("Ask a follow-up").fill("And what does it do about gaps?")
+    field = page.get_by_label("Ask a follow-up")
+    field.fill("And what does it do")
     old = page.url
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("about gaps?")
+    expect(field).to_have_value("And what does it do\nabout gaps?")
+    page.keyboard.press("Enter")
     page.wait_for_url(lambda url: url != old)
     reported(page)
     turns = page.locator(".turns details")
@@ -131,6 +135,8 @@ def test_the_next_question_can_be_asked_wherever_one_reads(
 ) -> None:
     page = open_report(open_page, stopping_server, viewport=size)
     field = page.get_by_label("Ask a follow-up")
+    bar = page.locator(".ask-on").bounding_box()
+    assert bar and bar["height"] <= 48
     for place in ("0", "document.body.scrollHeight / 3"):
         page.evaluate(f"scrollTo(0, {place})")
         if size == PHONE:

@@ -11,6 +11,9 @@ from django.db.models import F
 from django.test import Client
 
 from dashboard.live import fragments
+from research.engine.config import ResearchConfig
+from research.engine.offline.planning import from_wording
+from research.models import Command, Problem, Run
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
@@ -123,3 +126,34 @@ def test_what_is_no_verdict_is_refused(client: Client, admin: User) -> None:
     add_report(run, "About 600 years. [1]")
     client.post(f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "shrug"})
     assert not evidence.verdicts.exists()
+
+
+def test_a_plan_that_the_model_failed_at_says_so_above_its_lines(
+    client: Client, admin: User
+) -> None:
+    worded = from_wording("How old do oaks get?", (), "")
+    plan = {**PLAN, "scope": worded.scope}
+    run = make_run(admin, "awaiting_approval", plan=plan, analyst="some-model")
+    desk = f"/runs/{run.public_id}/desk/"
+    assert "The model couldn’t plan this" not in client.get(desk).content.decode()
+    Problem.objects.create(run=run, key="1", where="model, intake", message="Done by code.")
+    card = BeautifulSoup(client.get(desk).content, "html.parser").select_one(".asks")
+    assert card is not None
+    note = card.select_one(".unplanned")
+    assert note is not None and "The model couldn’t plan this" in note.get_text()
+    assert str(card).index("unplanned") < str(card).index("plan-lines")
+    client.post(f"/runs/{run.public_id}/send-back/", {"again": "1"})
+    sent = Command.objects.get(run=run)
+    assert (sent.kind, sent.payload) == ("revise", {"comment": run.question})
+    Run.objects.filter(pk=run.pk).update(plan={**PLAN, "scope": "Oaks of Europe."})
+    assert "The model couldn’t plan this" not in client.get(desk).content.decode()
+
+
+@pytest.mark.parametrize(("depth", "lines"), [("quick", 6), ("standard", 14)])
+def test_the_plan_has_a_line_for_each_sub_question_that_it_may_have(
+    client: Client, admin: User, depth: str, lines: int
+) -> None:
+    config = ResearchConfig().model_dump(mode="json") | {"research_depth": depth}
+    run = make_run(admin, "awaiting_approval", plan=PLAN, config=config)
+    desk = BeautifulSoup(client.get(f"/runs/{run.public_id}/desk/").content, "html.parser")
+    assert len(desk.select(".plan-lines textarea")) == lines

@@ -226,3 +226,16 @@ def test_a_change_leads_to_no_other_host(client: Client, run: Run) -> None:
 def test_a_name_is_refused_by_the_service_too(admin: User, run: Run) -> None:
     with pytest.raises(ServiceError, match="A name has at most 200"):
         history.rename_thread(admin, run.thread, "x" * 201, "")
+
+
+def test_what_was_found_is_shown_in_a_line_without_markdown(client: Client, run: Run) -> None:
+    story = "My neighbour has an old garden, and I think of it often. " * 8
+    Run.objects.update(question=f"{story}How old do oaks get in a churchyard? {story}")
+    markdown = "# What is it?\n\n## How old\n\n- It *rests* on the [rings](https://a.test/) [1]\n"
+    Report.objects.update(markdown=markdown)
+    found = BeautifulSoup(client.get("/runs/?text=churchyard+rings").content, "html.parser")
+    line = found.select_one(".run-list li")
+    assert line is not None
+    [asked], [passage] = line.select("p.faint"), line.select("p.run-answer")
+    assert "in a churchyard?" in asked.get_text() and len(asked.get_text()) <= 202
+    assert passage.get_text() == "How old It rests on the rings"

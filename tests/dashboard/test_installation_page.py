@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
+from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
@@ -67,11 +68,27 @@ def test_what_is_set_is_told_apart_from_defaults(
     settings.SEARCH_PROVIDER = "samples"
     page = BeautifulSoup(client.get("/installation/").content, "html.parser")
     states = [each.get_text(strip=True) for each in page.select(".channel > .state")]
-    assert states == ["Connected", "Sample pages only"]
+    assert states == ["Set, not tested", "Sample pages only"]
     labels = {each["for"]: each.select_one(".changed") for each in page.select(".field label[for]")}
     told = {name: mark.get_text() for name, mark in labels.items() if mark}
     assert told == {"id_RESEARCH_MODEL": "set here", "id_SEARCH_PROVIDER": "set outside"}
     assert "2 changed" in page.select_one("summary .changed").get_text()
+
+
+def test_the_state_of_the_model_follows_its_last_test(client: Client, server: ModelServer) -> None:
+    def state(answer: HttpResponse) -> str:
+        page = BeautifulSoup(answer.content, "html.parser")
+        return page.select(".channel > .state")[0].get_text(strip=True)
+
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    client.post("/installation/", sent)
+    assert state(client.get("/installation/")) == "Set, not tested"
+    assert state(client.post("/installation/try/")) == "Connected"
+    assert state(client.get("/installation/")) == "Connected"
+    client.post("/installation/", sent | {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"})
+    assert state(client.get("/installation/")) == "Set, not tested"
+    for answer in (client.post("/installation/try/"), client.get("/installation/")):
+        assert state(answer) == "Failed the last test"
 
 
 @pytest.mark.requirement("F16")
@@ -139,10 +156,13 @@ def test_a_model_is_qualified_as_verifier_by_a_button_that_names_its_price(
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
     client.post("/installation/", sent)
     page = client.get("/installation/").content.decode()
-    assert "Takes 8 model calls" in page and "Not qualified yet" in page
+    assert "Takes 8 model calls" in page and "It will be tested on the first run" in html.unescape(
+        page
+    )
+    assert "Not tested yet" in page and "Not set up" not in page
     done = client.post("/installation/qualify/", follow=True).content.decode()
     assert server.tasks.count("verify") == 8
-    assert "Qualified to check statements. Of 80 unfaithful pairs it missed 0" in done
+    assert "It may check statements: of 80 wrong examples it let 0 pass" in done
 
 
 def test_a_model_that_carries_everything_is_not_qualified(
@@ -153,7 +173,7 @@ def test_a_model_that_carries_everything_is_not_qualified(
     }  # fmt: skip
     client.post("/installation/", {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "m"})
     done = client.post("/installation/qualify/", follow=True).content.decode()
-    assert "Not qualified. Of 80 unfaithful pairs it missed 80" in done
+    assert "It may not check statements: of 80 wrong examples it let 80 pass" in done
     assert VerifierQualification.objects.get().refused == 0
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -381,3 +382,16 @@ def test_headings_do_not_repeat_what_all_sub_questions_begin_with() -> None:
     parts = render_in_parts(written, link, lead="oaks in parks")
     assert [heading.text for heading in parts.headings] == ["How old?", "Sources"]
     assert '<h2 id="section-1">How old?</h2>' in parts.body
+
+
+def test_identifiers_are_not_capitalised() -> None:
+    table = "| | vacuum_cost | |\n| --- | --- | --- |\n"
+    rows = "| autovacuum\\_threshold | 50 | a |\n| `fsync` | on | b |\n| median pay | 3 | c |\n"
+    html = render_markdown(table + rows + "\n- work\\_mem: 4\n", link).html
+    page = BeautifulSoup(html, "html.parser")
+    kept = [each.get_text() for each in page.select(".as-written")]
+    assert kept == ["vacuum_cost", "autovacuum_threshold", "fsync", "work_mem: 4"]
+    labels = [each["data-label"] for each in page.select("td[data-label]")]
+    assert labels == ["vacuum_cost"] * 3
+    sheet = Path("static/plumbline.css").read_text(encoding="utf-8")
+    assert "td:first-child):not(.as-written)::first-letter" in sheet

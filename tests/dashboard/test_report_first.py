@@ -471,7 +471,28 @@ def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client,
     assert told[-1] == "Part 2; Gap 1; Gap 2"
     run.gaps.update(aspect_label="A1")
     page = shown(client, f"/runs/{run.public_id}/research/")
+    assert page.select(".account dd")[-1].get_text() == "Part 2; Gap 1; Gap 2"
+    run.gaps.filter(label="G2").delete()
+    run.gaps.update(text="Part 1")
+    page = shown(client, f"/runs/{run.public_id}/research/")
     assert page.select(".account dd")[-1].get_text() == "Part 2; more detail on: Part 1"
+
+
+def test_sites_are_counted_as_the_report_counts_them(client: Client, run: Run) -> None:
+    """The report counts a page with the text of another site's as that site's."""
+    other = add_evidence(run, 2)
+    copy = {"url": "https://copy.test/oak.html", "domain": "copy.test"}
+    other.quotes.update(**copy)
+    report = run.reports.get()
+    cited = {"marker": 2, "evidence_ids": [other.label], "url": copy["url"]}
+    run.reports.update(citations=[*report.citations, cited])
+    run.aspects.update(state="answered", evidence_labels=["E1"])
+    Run.objects.update(round=1, usage={"searches": 1})
+    told = "2 pages from 2 sites, of which 1 copies another"
+    assert f"cites {told}" in text(shown(client, f"/runs/{run.public_id}/"), ".verdict-line")
+    for tab in ("research", "sources"):
+        page = shown(client, f"/runs/{run.public_id}/{tab}/")
+        assert f"The report cites {told}." in " ".join(page.get_text().split()), tab
 
 
 def test_evidence_of_the_report_comes_first_and_says_what_it_contradicts(

@@ -479,6 +479,19 @@ def test_what_was_checked_stands_in_a_line_below_the_quote(
     assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
 
 
+def test_a_check_names_the_other_citations_of_its_statement(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    for number in (1, 2, 3):
+        add_evidence(run, number)
+    report = add_report(run, "They live long and grow slowly. [1][2][3]")
+    others = [{"marker": n, "evidence_ids": [f"E{n}"], "url": URL} for n in (2, 3)]
+    report.citations = [*report.citations, *others]
+    report.checks = {"by_model": 1}
+    report.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    assert "to follow from the quote, together with [2] and [3]" in html
+
+
 def test_what_differs_and_what_code_vouches_for_is_in_that_line(
     client: Client, admin: User
 ) -> None:

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from research.models import Collection, Problem, Run
-from tests.dashboard.conftest import make_run
+from research.models import Collection, Command, JournalEntry, Problem, Run
+from tests.dashboard.conftest import add_evidence, make_run
 
 
 def shown(client: Client, run: Run, part: str, selector: str = "") -> str:
@@ -103,3 +103,42 @@ def test_a_failure_says_whose_it_is_in_plain_words(
     assert "not your question" in told and "_" not in told
     assert soup.select_one(".verdict-sentence").get_text() == ""  # type: ignore[union-attr]
     assert len(soup.select(".failure .primary")) == 1
+
+
+def test_a_run_under_way_says_how_long_it_has_run_and_what_it_may_take(
+    client: Client, admin: User
+) -> None:
+    plan = {"aspects": [{"text": "How old?"}], "estimate": {"seconds": [120, 300]}}
+    begun = timezone.now() - timedelta(hours=1)
+    run = make_run(
+        admin,
+        "researching",
+        plan=plan,
+        started_at=begun,
+        action="Reading",
+        action_at=timezone.now(),
+    )
+    line = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    clock = line.select_one(".run-clock time[data-lasting]")
+    assert clock is not None and clock["datetime"] == begun.isoformat()
+    assert "in all , estimated 2–5 min" in shown(client, run, "action")
+    approved = Command.objects.create(run=run, actor=admin, kind="approve")
+    line = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    clock = line.select_one(".run-clock time[data-lasting]")
+    assert clock is not None and clock["datetime"] == approved.created_at.isoformat()
+    Run.objects.update(status="paused")
+    assert "in all" not in shown(client, run, "action")
+
+
+def test_pages_are_named_until_the_first_quotes_are_there(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    assert "Pages being read" not in shown(client, run, "evidence-none")
+    for number, status in enumerate(("done", "failed", "pending")):
+        JournalEntry.objects.create(
+            run=run, place=f"fetch/{number}", place_key=str(number), attempt=1, kind="fetch",
+            status=status, request_hash="0", request={"url": f"https://oaks.test/{number}"},
+        )  # fmt: skip
+    named = "Pages being read oaks.test/2 oaks.test/0"
+    assert named in shown(client, run, "evidence-none")
+    add_evidence(run, 1)
+    assert "oaks.test" not in shown(client, run, "evidence-none")
