@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 from django import forms
@@ -112,7 +111,8 @@ class PlanForm(forms.Form):
         self._planned = texts
         most = USUAL_PARTS if is_quick else MOST_PARTS
         self._numbers = range(1, max(most, len(texts) + SPARE) + 1)
-        for number, text in zip_longest(self._numbers, texts, fillvalue=""):
+        spare = [""] * (len(self._numbers) - len(texts))
+        for number, text in zip(self._numbers, [*texts, *spare], strict=True):
             self.fields[f"line-{number}"] = _line(number, text)
             self.fields[f"place-{number}"] = _place(number)
         self._terms = PLAN_TERMS if with_terms else ()
