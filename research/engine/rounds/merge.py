@@ -36,6 +36,7 @@ class Merger:
         ledger = run.ledger
         self._run = run
         self._before = dict(ledger.book.records)
+        self._read = frozenset(ledger.pages)
         self._keys = {aspect: ledger.keys_of(aspect) for aspect in ledger.aspects}
         self._work: list[Work] = []
         self._claims: list[str] = []
@@ -77,9 +78,10 @@ class Merger:
         ledger.corpus.add(self._claims)
         await self._run.refresh_aspects()
         ledger.emit_evidence(self._before)
+        pages = {page.url for item in self._work for page in item.pages}
         ledger.update_round(
             novelty=novelty,
-            pages_read=sum(len(item.pages) for item in self._work),
+            pages_read=len(pages - self._read),
             new_evidence=len(self._claims),
         )
 

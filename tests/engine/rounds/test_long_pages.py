@@ -42,7 +42,8 @@ async def readings(monkeypatch: pytest.MonkeyPatch, form: Form) -> list[ModelReq
     monkeypatch.setattr(recording, "NEWEST", form)
     pages = [page("https://manual.example/", MANUAL, "Harrow tower and lamp")]
     world = World(Web(pages), Oracle(SCRIPT))
-    await world.ask(SCRIPT.question)
+    ran = await world.ask(SCRIPT.question)
+    assert sum(each.pages_read for each in ran.rounds) == 1
     assert world.model is not None
     return [each for each in world.model.requests if each.task == "read"]
 

@@ -11,8 +11,11 @@ from research.engine.report.report_i18n import Labels
 LEFT = frozenset({"refused", "failed", "empty"})
 
 
-def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "") -> str:
-    """Return the note as a section; "" if no page was read.
+def method_note(
+    ledger: Ledger, words: Labels, cited: Set[str], ended: str = "", today: str = ""
+) -> str:
+    """Return the note as a section; "" if no page was read. Dates after `today`, if that is given,
+    don't count.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
     said nowhere else. Different queries are counted; a search asks one of them, some are made
@@ -21,7 +24,8 @@ def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "")
     pages = ledger.pages.values()
     if not pages:
         return ""
-    days = sorted(page.published[:DAY] for page in pages if page.published)
+    dates = (page.published[:DAY] for page in pages if page.published)
+    days = sorted(day for day in dates if not today or day <= today)
     codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
     unused = sum(page.url not in cited for page in pages)
     failed = sum(source.status in LEFT for source in ledger.sources.values())

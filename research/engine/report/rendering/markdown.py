@@ -126,7 +126,7 @@ def render_report(
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off]
-    note = method_note(ledger, marks.words, marks.urls, late)
+    note = method_note(ledger, marks.words, marks.urls, late, layout.today)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
