@@ -16,6 +16,8 @@ from research.engine.text.tokens import unique_texts, words_in
 CLOSEST = 2
 LEAST_WORDS = 6
 """Words that a quotation in a model's report has at least."""
+LONG_QUOTE = 350
+"""Characters from which on a quote may have been cut."""
 _ENDS = (".", "!", "?", "…", ".”", '."', ".)", "。", "！", "？")
 
 
@@ -64,15 +66,13 @@ def quote_statement(record: Evidence) -> Statement:
     return Statement(f"{named}“{shown_text(record)}”", (record.id,), quoted=True, lead_in=named)
 
 
-def reads_alone(record: Evidence) -> bool:
-    """Return whether a record's quote is no mere heading, item or lead-in of a list."""
-    quote = shown_text(record)
-    return words_in(quote) >= LEAST_WORDS and not quote.endswith((":", "："))
-
-
 def is_sentence(record: Evidence) -> bool:
-    """Return whether a record's quote reads alone and ends as sentences do."""
-    return reads_alone(record) and shown_text(record).endswith(_ENDS)
+    """Return whether a record's quote reads alone: no heading, row of a table or lead-in of a list;
+    a long one may have been cut before its end.
+    """
+    quote = shown_text(record)
+    is_whole = quote.endswith(_ENDS) or len(quote) >= LONG_QUOTE
+    return is_whole and words_in(quote) >= LEAST_WORDS
 
 
 def lead_in(source: QuoteSource) -> str:

@@ -94,10 +94,11 @@ def _with_dictated(run: Run, section: Section) -> Section:
     is_all = all(record.is_dictated for record in found)
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
-    told = [r for r in dictated if is_all or (is_sentence(r) and _holds_most(r.claim, asked))]
+    dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
+    told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
     if run.has_model and not told:
         wanted = content_terms(asked)
-        may_be_honest = [r for r in dictated if is_sentence(r) and not is_firmly_an_order(r.claim)]
+        may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}

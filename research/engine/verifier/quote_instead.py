@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.offline.drafting import is_sentence
 from research.engine.offline.drafting import quote_statement as quotation
-from research.engine.offline.drafting import reads_alone
 from research.engine.report.draft import Draft, Statement
 
 
@@ -46,7 +46,7 @@ def _instead(
         return []
     known = ledger.book.records
     cited = (known[record_id] for record_id in given.evidence if record_id in known)
-    records = [each for each in cited if reads_alone(each)]
+    records = [each for each in cited if is_sentence(each)]
     if not records:
         return []
     # the author of a section cites first what matters most

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.offline.drafting import is_sentence, reads_alone
+from research.engine.offline.drafting import is_sentence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
@@ -129,17 +129,16 @@ def test_no_fragment_takes_the_place_of_a_statement(ledger: Ledger, fragment: st
 
 
 @pytest.mark.parametrize(
-    ("quote", "alone", "whole"),
+    ("quote", "whole"),
     [
-        ("This optimisation is possible in this table when:", False, False),
-        ("Drop any old slots.", False, False),
-        ("index_vacuum_count bigint number of completed index vacuum cycles", True, False),
-        ("The fund is poured into jars every evening.", True, True),
+        ("This optimisation is possible in this table when:", False),
+        ("Drop any old slots.", False),
+        ("index_vacuum_count bigint number of completed index vacuum cycles", False),
+        ("The fund is poured into jars every evening.", True),
+        ("The fund is poured into jars every evening " * 9, True),
     ],
 )
-def test_a_quotation_of_its_own_is_a_sentence(
-    ledger: Ledger, quote: str, alone: bool, whole: bool
-) -> None:
+def test_a_quotation_of_its_own_is_a_sentence(ledger: Ledger, quote: str, whole: bool) -> None:
     record = ledger.book.records["E2"]
     record = replace(record, sources=(replace(record.sources[0], quote=quote),))
-    assert (reads_alone(record), is_sentence(record)) == (alone, whole)
+    assert is_sentence(record) is whole

@@ -77,14 +77,13 @@ def _takes_side(statement: Statement, cited: Sequence[Evidence]) -> bool:
 
 
 def weak_kind(statement: Statement, ledger: Ledger) -> str:
-    """Return the kind of the sources of a statement that only forums or blogs support; "" for any
-    other.
+    """Return the kind of the sources of a statement that only forums or only blogs support; "" for
+    any other.
     """
     records = ledger.book.records
     quoted = {s.url for i in statement.evidence if i in records for s in records[i].sources}
     kinds = {ledger.sources[url].kind for url in quoted if url in ledger.sources}
-    weak = [kind for kind in _WEAK_KINDS if kind in kinds]
-    return weak[0] if weak and kinds.issubset(_WEAK_KINDS) else ""
+    return next((kind for kind in _WEAK_KINDS if kinds == {kind}), "")
 
 
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
