@@ -198,9 +198,11 @@ def source_folds(
     found = []
     for title, statuses, says in FOLDS:
         pages = [same for same in ordered if same[0].status in statuses]
+        sites = _group_by_site(pages, order, cited)
+        is_alone = len(sites) == 1 and FIRST in statuses
         groups = [
-            _site_group(group, rows, cited, earlier, is_open=bool(kind))
-            for group in _group_by_site(pages, order, cited)
+            _site_group(group, rows, cited, earlier, is_open=bool(kind) or is_alone)
+            for group in sites
         ]
         found.append(_fold(title, says, groups, is_open=bool(kind) or FIRST in statuses))
     return [fold for fold in found if fold["sites"]]

@@ -101,6 +101,8 @@ def test_the_pages_of_a_site_stand_below_its_name(client: Client, run: Run) -> N
     for number in (2, 3, 4):
         published = f"202{number}-03-05"
         cite(run, number, f"https://trees.test/{number}", places=number, published=published)
+    [alone] = folds(client, run)[0].select(".by-site > li")
+    assert alone.details.has_attr("open"), "nothing else is listed"
     cite(run, 5, "https://elms.test/5", places=5, site="The elm club")
     cite(run, 6, "https://elms.test/6", published="2027-03-05", kind="news")
     trees, elms = folds(client, run)[0].select(".by-site > li")
