@@ -13,6 +13,7 @@ from django.urls.resolvers import RoutePattern
 from django.views.i18n import set_language
 
 from dashboard.automation import views as automation
+from dashboard.forms.form_errors import by_form
 from dashboard.views import (
     account,
     ask,
@@ -29,7 +30,6 @@ from dashboard.views import (
     what_if,
     work,
 )
-from dashboard.views.sending import by_form
 
 handler400 = "dashboard.views.errors.bad_request"
 

@@ -210,8 +210,8 @@ RETURNED = {
     ("research.engine.verifier.canary_kinds._changeable", "Match"): "is never changed",
     ("research.fetch.sites._suffixes", "TLDExtract"): "the same",
     ("research.runtime.source_choices._network", "NetworkProbe"): "assigns one result at a time",
-    ("research.runtime.tls.model_tls_context", "SSLContext"): "the same",
-    ("research.runtime.tls.tls_context", "SSLContext"): "OpenSSL counts its uses under a lock",
+    ("research.fetch.network.model_tls_context", "SSLContext"): "the same",
+    ("research.fetch.network.tls_context", "SSLContext"): "OpenSSL counts its uses under a lock",
 }
 """What caches return that could be changed, with the reason why threads may share it."""
 

@@ -14,8 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dashboard.automation import shown
 from dashboard.automation.forms import EmailForm, ScheduleForm, WebhookForm
 from dashboard.automation.shown import find_schedule, find_webhook
-from dashboard.forms.form_errors import focus_on_first
-from dashboard.views.sending import by_form
+from dashboard.forms.form_errors import by_form, focus_on_first
 from research.models import Webhook
 from research.notifications import subscriptions
 from research.schedules import manage

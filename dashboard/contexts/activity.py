@@ -12,12 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.aspects import (
+    describe_open,
     exclude_dropped,
-    lead_of,
     may_answer,
-    parts_with_gaps,
     raised_by,
-    told_gaps,
 )
 from dashboard.contexts.evidence import describe_cited
 from dashboard.contexts.quality import cap_sentence
@@ -26,10 +24,7 @@ from dashboard.contexts.rounds import searches_tried
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from dashboard.titles import shorten, without_lead, without_lead_within
-from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import Status
-from research.engine.text.tokens import capitalize_heading
 from research.models import JournalEntry
 
 TASKS = {
@@ -55,7 +50,6 @@ OUTCOMES = {
 }
 NAMED = 4
 """Open sub-questions that are named; more are counted."""
-LONGEST_NAME, LONGEST_GAP = 70, 120
 
 
 def activity_line(entry: JournalEntry, begun: datetime) -> dict[str, Any]:
@@ -277,7 +271,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
         (gettext("Judged"), _describe_judging(rows), False),
         (gettext("Checked"), _describe_checking(rows), False),
         (gettext("Ended"), _describe_end(rows) if is_done else "", True),
-        (gettext("Left open"), _describe_open(rows), False),
+        (gettext("Left open"), describe_open(rows), False),
     )
     return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
 
@@ -374,38 +368,3 @@ def _describe_checking(rows: RunRows) -> str:
         return ""
     checks = rows.report.checks
     return " ".join(filter(None, (describe_checks(checks), describe_verifier(checks))))
-
-
-def _describe_open(rows: RunRows) -> str:
-    """Return what several sub-questions left open: the names of those without an answer, the other
-    gaps as the report lists them, and the names of those whose gap says no more; '' if nothing is.
-    """
-    parts = exclude_dropped(rows.progress.aspects)
-    lead = lead_of(rows.progress.aspects)
-    wanted = [gap for gap in told_gaps(rows) if gap.closed_round is None]
-    unnamed = parts_with_gaps(rows.progress.gaps) - {gap.aspect for gap in wanted}
-    names = {
-        part.id: rows.headings.get(part.text)
-        or capitalize_heading(shorten(without_lead(part.text, lead), LONGEST_NAME))
-        for part in parts
-    }
-    unanswered = {part.id for part in parts if part.mark not in ANSWERED}
-    left = [names[part.id] for part in parts if part.id in unanswered]
-    left += [
-        shorten(without_lead_within(gap.text, lead), LONGEST_GAP)
-        for gap in wanted
-        if gap.aspect not in unanswered
-    ]
-    left += [
-        gettext("more detail on: %(name)s") % {"name": names[part.id]}
-        for part in parts
-        if part.id in unnamed - unanswered
-    ]
-    if not left or len(parts) < 2:
-        return ""
-    left[0] = capitalize_heading(left[0])
-    more = len(left) - NAMED
-    if more > 1:
-        counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
-        left = [*left[:NAMED], counted]
-    return "; ".join(left)

@@ -303,3 +303,41 @@ def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
     still_open = sum(part.closed_round is None for part in parts)
     shown = still_open if ended else len(parts)
     return {"any": bool(shown), "open": still_open, "ended": ended}
+
+
+OPEN_NAMED, LONGEST_NAME, LONGEST_GAP = 4, 70, 120
+
+
+def describe_open(rows: RunRows) -> str:
+    """Return what several sub-questions left open: the names of those without an answer, the other
+    gaps as the report lists them, and the names of those whose gap says no more; '' if nothing is.
+    """
+    parts = exclude_dropped(rows.progress.aspects)
+    lead = lead_of(rows.progress.aspects)
+    wanted = [gap for gap in told_gaps(rows) if gap.closed_round is None]
+    unnamed = parts_with_gaps(rows.progress.gaps) - {gap.aspect for gap in wanted}
+    names = {
+        part.id: rows.headings.get(part.text)
+        or capitalize_heading(titles.shorten(titles.without_lead(part.text, lead), LONGEST_NAME))
+        for part in parts
+    }
+    unanswered = {part.id for part in parts if part.mark not in ANSWERED}
+    left = [names[part.id] for part in parts if part.id in unanswered]
+    left += [
+        titles.shorten(titles.without_lead_within(gap.text, lead), LONGEST_GAP)
+        for gap in wanted
+        if gap.aspect not in unanswered
+    ]
+    left += [
+        gettext("more detail on: %(name)s") % {"name": names[part.id]}
+        for part in parts
+        if part.id in unnamed - unanswered
+    ]
+    if not left or len(parts) < 2:
+        return ""
+    left[0] = capitalize_heading(left[0])
+    more = len(left) - OPEN_NAMED
+    if more > 1:
+        counted = ngettext("%(n)s more", "%(n)s more", more) % {"n": words.format_number(more)}
+        left = [*left[:OPEN_NAMED], counted]
+    return "; ".join(left)

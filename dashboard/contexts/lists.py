@@ -31,9 +31,10 @@ _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
 _TITLE = re.compile(r"\A\s*# .*")
 _SIGNS = re.compile(
-    r"^(?:[ \t]*(?:#{1,6}|[-*>|]|\d+\.)[ \t]+)+|^[ \t|:-]+$|[*`]+|[ \t]*\|", re.MULTILINE
+    r"^[ \t]{0,8}(?:(?:#{1,6}|[-*>|]|\d{1,9}\.)[ \t]{1,8}){1,6}|^[ \t|:-]+$|[*`]{1,9}|\|",
+    re.MULTILINE,
 )
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]{0,400})\]\([^()]{0,900}\)")
 _ESCAPED = re.compile(r"\\([^\w\s])")
 """Marks of Markdown: a report's title, and signs, links and escaped signs in its text."""
 

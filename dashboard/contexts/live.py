@@ -15,7 +15,7 @@ from dashboard.contexts import activity, aspects, evidence, quality, rounds
 from dashboard.contexts import run as parts
 from dashboard.contexts.pending_commands import list_pending_commands
 from dashboard.contexts.report import report_context
-from dashboard.contexts.steps import list_steps
+from dashboard.contexts.rounds import list_steps
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 

@@ -1,4 +1,4 @@
-"""The rounds of a run as columns, with the topics of each."""
+"""The rounds of a run as columns, with the topics of each, and the steps of a run under way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard import words
 from dashboard.contexts.aspects import count_answered, exclude_dropped, gap_context, lead_of
@@ -14,10 +14,12 @@ from dashboard.contexts.quality import cap_sentence, dimension_scores
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, without_lead_within
+from research.engine.records import Status
 from research.engine.report.messages import bar_percent, format_percent
 from research.engine.text.tokens import capitalize_heading
 from research.models import Round, Unit
 from research.models.runs import Mode
+from research.readmodel.phases import Phase
 
 NAMED = 3
 """Topics and gaps of a round that are named; more are counted."""
@@ -125,3 +127,60 @@ def unit_context(row: Unit, rows: RunRows) -> dict[str, Any]:
 def searches_tried(units: Sequence[Unit]) -> list[str]:
     """Return the distinct queries in the order in which they were sent."""
     return list(dict.fromkeys(query for unit in units for query in unit.queries))
+
+
+UNDER_WAY = frozenset({Status.INTAKE, Status.RESEARCHING, Status.PAUSED, Status.WRITING})
+STEPS = (
+    gettext_lazy("Planning"),
+    gettext_lazy("Searching"),
+    gettext_lazy("Reading"),
+    gettext_lazy("Judging"),
+    gettext_lazy("Writing"),
+)
+PLANNING, SEARCHING, READING, JUDGING, WRITING = range(len(STEPS))
+READS = "Reading"
+"""How the engine's own words for reading begin."""
+
+
+def list_steps(rows: RunRows) -> list[dict[str, Any]]:
+    """Return name, number and noun of each step; a round goes from searching to judging again.
+
+    Nothing is returned while a run waits for its turn or for a person.
+    """
+    run, now = rows.run, rows.progress
+    if run.ended or run.status not in UNDER_WAY:
+        return []
+    current = _current(rows)
+    score = now.quality.score
+    counts = (
+        (len(exclude_dropped(now.aspects)), "sub-question"),
+        (now.usage["searches"], "search"),
+        (sum(row.pages_read for row in rows.rounds), "page"),
+        (now.evidence.count, "claim"),
+    )
+    shown = [_counted(number, noun) for number, noun in counts]
+    if score is not None:
+        shown[JUDGING] = {"number": words.format_score(score), "noun": str(_("of 10"))}
+    return [
+        {"name": str(name), "is_now": place == current, "is_done": place < current, **told}
+        for place, (name, told) in enumerate(zip(STEPS, [*shown, _counted(0, "")], strict=True))
+    ]
+
+
+def _counted(number: int, noun: str) -> dict[str, str]:
+    if not number:
+        return {"number": "", "noun": ""}
+    value, _space, name = words.count_noun(number, noun).partition(" ")
+    return {"number": value, "noun": name}
+
+
+def _current(rows: RunRows) -> int:
+    status = rows.run.status
+    if status == Status.INTAKE:
+        return PLANNING
+    if status == Status.WRITING:
+        return WRITING
+    if rows.progress.run.phase is Phase.EVALUATING:
+        return JUDGING
+    action = rows.progress.action
+    return READING if action and action.text.startswith(READS) else SEARCHING

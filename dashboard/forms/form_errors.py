@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urljoin
+
 from django.forms import BaseForm, BoundField
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 
 def focus_on_first(*forms: BaseForm) -> None:
@@ -22,3 +30,22 @@ def focus_on_first(*forms: BaseForm) -> None:
 def _mistaken(form: BaseForm) -> list[BoundField]:
     shown = form.visible_fields()
     return [field for field in shown if field.errors] or (shown if form.errors else [])
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def by_form(view: View) -> View:
+    """Call the view on POST; redirect GET to the parent path, the page that has the form.
+
+    GET requests come from signing in again, and from bookmarked addresses of submitted forms.
+    """
+
+    @require_http_methods(["GET", "POST"])
+    @wraps(view)
+    def sent(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        if request.method == "GET":
+            return redirect(urljoin(request.path, ".."))
+        return view(request, *args, **named)
+
+    return sent

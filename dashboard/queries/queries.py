@@ -12,7 +12,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.fields.json import KT
 from django.db.models.functions import Length, Replace
@@ -310,21 +310,6 @@ def page_of_calls(run: Run, number: str | None, only: Mapping[str, str]) -> Page
 
 def calls_of(run: Run) -> QuerySet[JournalEntry]:
     return run.journal.exclude(kind="decision").order_by("pk")
-
-
-def places_of(run: Run) -> list[tuple[int, str]]:
-    """Return the places of all entries of a run's journal by key, in their order."""
-    return list(run.journal.order_by("pk").values_list("pk", "place"))
-
-
-def time_spent(run: Run) -> list[dict[str, Any]]:
-    """Return calls, failures and seconds by kind and, for model calls, by task."""
-    outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
-    return list(
-        outside.order_by().annotate(
-            calls=Count("pk"), failed=Count("pk", filter=Q(status="failed")), seconds=Sum("seconds")
-        )
-    )
 
 
 def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRows:

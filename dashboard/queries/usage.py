@@ -1,4 +1,4 @@
-"""What runs of a user took: sums over days, and the usual time of each depth."""
+"""What runs took: sums over days, the usual time of each depth, and the time of a run's calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
+from typing import Any
 
+from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from dashboard.queries.queries import Viewer
@@ -59,3 +61,18 @@ def usual_seconds(viewer: Viewer, model: str) -> dict[str, float]:
         if depth and seconds:
             took[depth].append(seconds)
     return {depth: median(each) for depth, each in took.items() if len(each) >= LEAST_RUNS}
+
+
+def time_spent(run: Run) -> list[dict[str, Any]]:
+    """Return calls, failures and seconds by kind and, for model calls, by task."""
+    outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
+    return list(
+        outside.order_by().annotate(
+            calls=Count("pk"), failed=Count("pk", filter=Q(status="failed")), seconds=Sum("seconds")
+        )
+    )
+
+
+def places_of(run: Run) -> list[tuple[int, str]]:
+    """Return the places of all entries of a run's journal by key, in their order."""
+    return list(run.journal.order_by("pk").values_list("pk", "place"))

@@ -18,9 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import sign_in
-from dashboard.forms.form_errors import focus_on_first
+from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.stored_texts import worded
-from dashboard.views.sending import by_form
 from research.services import api_tokens, people
 from research.services.api_tokens import NAME_LENGTH, Scope
 from research.services.errors import ServiceError

@@ -22,11 +22,10 @@ from dashboard.contexts.lists import run_line
 from dashboard.forms import sources
 from dashboard.forms.advanced_options import knob_values as more_values
 from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
-from dashboard.forms.form_errors import focus_on_first
+from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.sources import describe_model
 from dashboard.queries import queries
 from dashboard.stored_texts import worded
-from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.models import Run
 from research.runtime import installation

@@ -19,16 +19,15 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard import words
 from dashboard.contexts.evidence import count_sources, describe_published, says_itself
-from dashboard.contexts.quotes import stored_copy
+from dashboard.contexts.quotes import statement_context, stored_copy
 from dashboard.contexts.report import report_context
 from dashboard.contexts.run import answer_context, run_head
-from dashboard.contexts.statements import statement_context
 from dashboard.contexts.thread import review_context
+from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries
 from dashboard.queries.queries import CitationRows
 from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
-from dashboard.views.sending import by_form
 from research.models import EvidenceSource, Run
 from research.services import reviews
 from research.services.errors import ServiceError

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import words
 from dashboard.contexts.lists import paging_context
+from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries
 from dashboard.queries.queries import Viewer
 from dashboard.stored_texts import worded
-from dashboard.views.sending import by_form
 from research.documents.folder import CONTENT_TYPES, DocumentError
 from research.models import Collection, Document
 from research.services import documents

@@ -16,8 +16,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard import words
-from dashboard.contexts.evidence import count_sources, refused_quote_context
-from dashboard.contexts.evidence_list import EvidenceList, listed_claim
+from dashboard.contexts.evidence import (
+    EvidenceList,
+    count_sources,
+    listed_claim,
+    refused_quote_context,
+)
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.run import run_head
 from dashboard.queries import queries

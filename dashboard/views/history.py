@@ -16,11 +16,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from dashboard.contexts.lists import group_by_day, paging_context
+from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries, thread_queries
 from dashboard.queries.thread_queries import find_thread
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
-from dashboard.views.sending import by_form
 from research.models import Thread
 from research.services import history
 from research.services.errors import ServiceError

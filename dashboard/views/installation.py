@@ -17,11 +17,11 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import words
 from dashboard.forms import presets
+from dashboard.forms.form_errors import by_form
 from dashboard.forms.installation_form import InstallationForm
 from dashboard.forms.presets import Preset, PresetForm, find_preset
 from dashboard.forms.sources import describe_model
 from dashboard.stored_texts import worded
-from dashboard.views.sending import by_form
 from research.runtime import installation, status_summary
 from research.services.errors import ServiceError
 from research.services.installation import change_settings

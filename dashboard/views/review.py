@@ -20,11 +20,11 @@ from django.views.decorators.http import require_GET
 
 from dashboard import words
 from dashboard.contexts.evidence import describe_published
+from dashboard.forms.form_errors import by_form
 from dashboard.queries.queries import Viewer
 from dashboard.queries.run_rows import first_numbers, site_names
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
-from dashboard.views.sending import by_form
 from research.models import Evidence, EvidenceSource, Report, Run
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric

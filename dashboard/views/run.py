@@ -30,14 +30,13 @@ from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_footer, run_head
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.exports import FORMATS, NothingToExportError, export_report
-from dashboard.forms.form_errors import focus_on_first
+from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.run_forms import ClarificationForm, CommentForm, PlanForm, TopicForm
 from dashboard.live import fragments
-from dashboard.queries import queries, thread_queries
+from dashboard.queries import queries, thread_queries, usage
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
-from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.models.runs import REWRITES
@@ -113,7 +112,7 @@ def show_action(request: HttpRequest, public_id: str) -> HttpResponse:
 def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render what a run did round by round, or with `?show=` the list of its calls."""
     run = queries.find_run(request.user, public_id)
-    spent = queries.time_spent(run)
+    spent = usage.time_spent(run)
     shown = request.GET.get("show", "")
     context = {
         "run": run_head(run),
@@ -131,7 +130,7 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
             "paging": paging_context(page, {"show": shown}),
         }
     elif spent:
-        parts = story.divide(list(queries.calls_of(run)), queries.places_of(run))
+        parts = story.divide(list(queries.calls_of(run)), usage.places_of(run))
         context["parts"] = story.tell(RunRows(run), parts)
     if run.kind in REWRITES:
         context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from dashboard.contexts.thread import thread_context
+from dashboard.forms.form_errors import by_form
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.queries import queries, thread_queries
 from dashboard.stored_texts import worded
 from dashboard.views.run import page_of, send_command
-from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import runs, threads
 from research.services.errors import ServiceError

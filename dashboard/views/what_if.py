@@ -17,10 +17,10 @@ from django.views.decorators.http import require_GET
 
 from dashboard import words
 from dashboard.contexts.run import run_head
+from dashboard.forms.form_errors import by_form
 from dashboard.forms.knobs import as_text
 from dashboard.queries import queries
 from dashboard.stored_texts import lazy_worded, worded
-from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.models import Run

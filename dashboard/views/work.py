@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard import words
+from dashboard.forms.form_errors import by_form
 from dashboard.titles import title_of
-from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.services import work

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from ipaddress import ip_address
 
 import httpcore
@@ -17,7 +19,6 @@ import httpx
 
 from research.engine.ports import FetchFailedError
 from research.fetch.url_policy import AddressRules, check_resolved
-from research.runtime.tls import tls_context
 
 USER_AGENT = "Plumbline/0.1 (+self-hosted research; contact the operator)"
 
@@ -130,3 +131,17 @@ class CheckedTransport(httpx.AsyncHTTPTransport):
             keepalive_expiry=5.0,
             network_backend=CheckedNetwork(rules, resolve),
         )
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Return the context of what pages, searches and properties of servers are asked with."""
+    return httpx.create_ssl_context()
+
+
+@cache
+def model_tls_context() -> ssl.SSLContext:
+    """Return the context of what models are called with, by the client that `openai` uses."""
+    import httpx2  # with a model only
+
+    return httpx2.create_ssl_context()

@@ -14,6 +14,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from research.engine.budget.meter import estimate_tokens
 from research.engine.ports import Hear, ModelAnswer, ModelFailedError, ModelRequest, ModelRole
+from research.fetch.network import model_tls_context
 from research.limits.breaker import BreakerOpenError
 from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm import failures
@@ -24,7 +25,6 @@ from research.llm.reply import Reply, parse_events
 from research.llm.settings import ModelSettings
 from research.llm.window import find_window
 from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, count_tokens, measure_call
-from research.runtime.tls import model_tls_context
 
 NO_EFFORT = "The model doesn't support REASONING_EFFORT; it was left out."
 NO_TEMPERATURE = "The model doesn't support MODEL_TEMPERATURE; it was left out."

@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+from research.fetch.network import model_tls_context
 from research.fulltext.meaning import TOO_LATE, EmbeddingFailedError, Vector
 from research.limits.breaker import BreakerOpenError
 from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm.prices import OPENAI
 from research.llm.settings import EmbeddingSettings
 from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, measure_call
-from research.runtime.tls import model_tls_context
 
 MOST_CHARACTERS = 1200
 """Of a text; small models take some 500 tokens and refuse longer inputs."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
-from research.runtime.tls import tls_context
+from research.fetch.network import tls_context
 
 ASK_SECONDS = 2.0
 OLLAMA_DEFAULT = 4096

@@ -115,7 +115,7 @@ class Parts:
     def client(self) -> httpx.AsyncClient:
         import httpx
 
-        from research.runtime.tls import tls_context
+        from research.fetch.network import tls_context
 
         return httpx.AsyncClient(verify=tls_context())
 
@@ -223,7 +223,7 @@ async def build_tools(run: Run) -> Tools:
 
 
 def _read_certificates() -> None:
-    from research.runtime.tls import tls_context
+    from research.fetch.network import tls_context
 
     tls_context()
 
@@ -233,7 +233,7 @@ def _load_client() -> None:
     import openai.resources.chat  # noqa: F401 - the first call would load it
 
     import research.llm.client  # noqa: F401
-    from research.runtime.tls import model_tls_context
+    from research.fetch.network import model_tls_context
 
     model_tls_context()
 

@@ -71,6 +71,8 @@ def test_words_without_an_end_are_broken(
     world.model.let_go()
     expect(page.locator(".gaps")).to_contain_text(LONG, timeout=30_000)
     check_widths(page)
+    expect(page.locator(".suggested")).to_contain_text(LONG[:20], timeout=30_000)
+    check_widths(page)
     page.goto("/documents/")
     page.get_by_role("textbox", name="Name").first.fill(LONG[:80])
     page.get_by_role("button", name="Create collection").click()

@@ -72,7 +72,7 @@ def test_everything_arrives_without_a_reload(
     slow(world)
     page = open_page(model_server)
     ask_and_start(page, CHAINED)
-    expect(page.locator(".now time")).to_be_visible()
+    expect(page.locator(".now time").first).to_be_visible()
     expect(page.locator(".aspect")).to_have_count(2)
     expect(page.locator(".verdict-line")).to_contain_text("round 1 of up to")
     expect(page.locator(".evidence-item")).not_to_have_count(0)
@@ -354,7 +354,7 @@ def test_a_lost_connection_is_told_until_it_is_back(
     """What is being done is not said to go on while nobody knows; saying so moves nothing."""
     page = open_page(model_server)
     hold_after_round_one(world, page)
-    lost, age = page.get_by_role("status"), page.locator(".now time")
+    lost, age = page.get_by_role("status"), page.locator(".now time").first
     expect(lost).to_be_empty()
     assert page.evaluate(PLACES_WITH_AND_WITHOUT) == 0
     watch.excused = True

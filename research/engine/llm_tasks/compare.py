@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -30,7 +29,6 @@ from research.engine.llm_tasks.draft import COMPARED_FROM, usable_evidence
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
-from research.engine.ports import SourceKind
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
     amounts_of,
@@ -39,6 +37,7 @@ from research.engine.report.parts.dating import (
     latest_date,
     recalls,
 )
+from research.engine.report.parts.sources import note_kinds
 from research.engine.run import Run
 from research.engine.text import entities
 from research.engine.text.tokens import normalise_space, term_set, unique_texts
@@ -46,17 +45,6 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_SITES = 12, 30
-PUBLISHERS: Mapping[str, SourceKind] = {
-    "official": "official",
-    "scholarly": "academic",
-    "news": "news",
-    "reference": "reference",
-    "association": "association",
-    "company": "vendor",
-    "blog": "blog",
-    "forum": "forum",
-}
-"""Kinds of sources by the model's words for them."""
 LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
 
@@ -156,7 +144,8 @@ async def compare_findings(run: Run) -> None:
     relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
-    note_kinds(run.ledger, answer.sites if isinstance(answer, SitesAnswer) else ())
+    sites = answer.sites if isinstance(answer, SitesAnswer) else ()
+    note_kinds(run.ledger, {each.host: each.kind for each in sites})
 
 
 def _task(run: Run) -> Task[CompareAnswer]:
@@ -177,15 +166,6 @@ def unclassified_sites(run: Run) -> dict[str, str]:
     often = Counter(source.domain for source in quoted if source.kind == "unknown")
     names = {source.domain: source.site or source.domain for source in quoted}
     return {host: names[host] for host, _ in often.most_common(MOST_SITES)}
-
-
-def note_kinds(ledger: Ledger, said: Iterable[SiteAnswer]) -> None:
-    """Note what kind of publisher each source of an unknown kind is, as the model says."""
-    kinds = {each.host.strip().lower(): each.kind.strip().lower() for each in said}
-    for source in tuple(ledger.sources.values()):
-        kind = PUBLISHERS.get(kinds.get(source.domain, ""))
-        if source.kind == "unknown" and kind:
-            ledger.put_source(replace(source, kind=kind))
 
 
 async def relate_drafted(

@@ -6,8 +6,8 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.compare import SiteAnswer, note_kinds
 from research.engine.records import Source
+from research.engine.report.parts.sources import note_kinds
 from research.engine.report.report_format import summary_words
 from tests.engine.report.test_comparing import ledger_of, record_of
 
@@ -38,12 +38,12 @@ def known() -> Ledger:
 def test_a_site_of_an_unknown_kind_has_the_kind_that_the_model_names(
     known: Ledger, host: str, said: str, kind: str
 ) -> None:
-    note_kinds(known, [SiteAnswer(host=host, kind=said)])
+    note_kinds(known, {host: said})
     assert known.sources[URL].kind == kind
 
 
 def test_a_kind_that_the_address_tells_stays(known: Ledger) -> None:
-    note_kinds(known, [SiteAnswer(host="forum.example", kind="official")])
+    note_kinds(known, {"forum.example": "official"})
     assert known.sources[OTHER].kind == "forum"
 
 

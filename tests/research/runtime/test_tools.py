@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
+from research.fetch import network
 from research.llm.settings import ModelSettings
-from research.runtime import installation, tls, tool_factory
+from research.runtime import installation, tool_factory
 from research.services import people, runs
 
 MODEL = ModelSettings("writer", base_url="http://model.example/v1")
@@ -52,7 +53,7 @@ async def test_certificates_are_read_once_beside_the_event_loop(
     run = await sync_to_async(runs.ask_question)(admin, "Why?", sources=chosen)
     monkeypatch.setattr(ssl, "create_default_context", watched)
     monkeypatch.setattr(installation.Installation, "model_settings", MODEL)
-    for each in (tls.tls_context, tls.model_tls_context):
+    for each in (network.tls_context, network.model_tls_context):
         each.cache_clear()
     for _ in range(2):
         await tool_factory.build_tools(run)

@@ -24,6 +24,7 @@ from research.engine.evidence.claims.comparing import (
 )
 from research.engine.evidence.claims.durations import (
     MONTHS,
+    check_years,
     is_span,
     is_time_between,
     moment_of,
@@ -36,6 +37,7 @@ from research.engine.evidence.claims.operands import (
     Operand,
     choose_amounts,
     choose_dates,
+    choose_named,
     is_rounded,
 )
 from research.engine.text import entities
@@ -235,35 +237,20 @@ def _share_of(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     quote and the question have only one each.
     """
     _two(quotes)
-    (asked, question), (record, quote) = sorted(quotes, key=lambda each: each[0] != ASKED)
-    said = {(amount.dimension, amount.base) for amount in find_amounts(statement)}
-
-    def one_of(text: str, is_share: bool) -> Amount:
-        found = [a for a in find_amounts(text) if (a.dimension == "ratio") is is_share]
-        named = {a.base: a for a in found if (a.dimension, a.base) in said} or {
-            a.base: a for a in found
-        }
-        if len(named) != 1:
-            raise NotComputedError("the share and the amount that it is of aren't clear")
-        return next(iter(named.values()))
-
-    share, whole = one_of(quote, True), one_of(question, False)
-    exact = share.base * whole.base
+    asked, given = sorted(quotes, key=lambda each: each[0] != ASKED)
+    share = choose_named(statement, *given, is_share=True)
+    whole = choose_named(statement, *asked, is_share=False)
+    measure, amount = (whole.amount.dimension, whole.value) if whole.amount else ("", whole.value)
     result = _stated(
         statement,
-        lambda given: (
-            given.dimension == whole.dimension
-            and given.base != whole.base
-            and is_rounded(given.base, given, exact)
+        lambda said: (
+            said.dimension == measure
+            and said.base != amount
+            and is_rounded(said.base, said, share.value * amount)
         ),
     )
-    operands = (
-        Operand(record, quote[share.start : share.end].strip(), share),
-        Operand(asked, question[whole.start : whole.end].strip(), whole),
-    )
-    stated = [a for a in find_amounts(statement) if a.base == whole.base]
-    calculation, results = _done("share_of", operands, statement, result)
-    return calculation, [*results, *stated]
+    calculation, results = _done("share_of", (share, whole), statement, result)
+    return calculation, [*results, *(a for a in find_amounts(statement) if a.base == amount)]
 
 
 def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
@@ -370,21 +357,12 @@ def _first_and_base(
     texts = [quote for _, quote in quotes]
     place = compared_first(statement, texts)
     if place is None and (dates := choose_dates(quotes)):
-        _check_years(statement, [str(parts_of(each)[0]) for each in dates])
+        check_years(statement, [str(parts_of(each)[0]) for each in dates])
         place = max((0, 1), key=lambda at: moment_of(dates[at]))
     if place is None:
         named = [mentions(statement, own) for own in own_words(texts)]
         place = 1 if named[0] <= named[1] else 0
     return operands[place], operands[1 - place]
-
-
-def _check_years(statement: str, years: Sequence[str]) -> None:
-    """Refuse a change from the later year to the earlier one, or in the earlier one alone."""
-    first, last = sorted(years)
-    at, to = statement.find(first), statement.find(last)
-    is_since = re.search(rf"\b(?:since|from) {first}\b", statement)
-    if (at >= 0 and to < 0 and not is_since) or 0 <= to < at:
-        raise NotComputedError("the years differ from the quotes'")
 
 
 def _check_direction(statement: str, change: Fraction, is_time: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 
-from research.engine.evidence.claims.operands import Operand, is_rounded
+from research.engine.evidence.claims.operands import NotComputedError, Operand, is_rounded
 from research.engine.text.amounts import Amount
 from research.engine.text.dates import Date
 
@@ -59,3 +61,12 @@ def _days(start: Operand, end: Operand) -> int | None:
     if None in first or None in last:
         return None
     return (date(*last) - date(*first)).days  # type: ignore[arg-type]
+
+
+def check_years(statement: str, years: Sequence[str]) -> None:
+    """Refuse a change from the later year to the earlier one, or in the earlier one alone."""
+    first, last = sorted(years)
+    at, to = statement.find(first), statement.find(last)
+    is_since = re.search(rf"\b(?:since|from) {first}\b", statement)
+    if (at >= 0 and to < 0 and not is_since) or 0 <= to < at:
+        raise NotComputedError("the years differ from the quotes'")

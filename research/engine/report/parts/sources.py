@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.ports import SourceKind
 from research.engine.records import Evidence, QuoteSource, Source
 from research.engine.report.disputes import says_half_of
 from research.engine.report.draft import Statement
@@ -18,6 +20,28 @@ _NO_KINDS = frozenset({"unknown", "document"})
 _WEAK_KINDS = ("blog", "forum")
 LONGEST_NAME = 60
 """Characters of a publisher's name beside a statement."""
+
+
+PUBLISHERS: Mapping[str, SourceKind] = {
+    "official": "official",
+    "scholarly": "academic",
+    "news": "news",
+    "reference": "reference",
+    "association": "association",
+    "company": "vendor",
+    "blog": "blog",
+    "forum": "forum",
+}
+"""Kinds of sources by the model's words for them."""
+
+
+def note_kinds(ledger: Ledger, said: Mapping[str, str]) -> None:
+    """Note what kind of publisher each source of an unknown kind is, as a model says by host."""
+    kinds = {host.strip().lower(): kind.strip().lower() for host, kind in said.items()}
+    for source in tuple(ledger.sources.values()):
+        kind = PUBLISHERS.get(kinds.get(source.domain, ""))
+        if source.kind == "unknown" and kind:
+            ledger.put_source(replace(source, kind=kind))
 
 
 def render_source(ledger: Ledger, source: Source, words: Labels, today: str = "") -> str:
