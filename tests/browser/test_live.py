@@ -109,6 +109,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     quote = page.locator(".evidence-item blockquote").first.inner_text()
     assert quote
     page.get_by_role("link", name="Report", exact=True).click()
+    page.locator(".cite a").first.hover()  # waits until nothing moves it any more
     place = page.locator(".cite a").first.bounding_box()
     page.locator(".cite a").first.click()
     panel = page.locator("#citation-panel")
