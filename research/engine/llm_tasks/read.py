@@ -103,7 +103,6 @@ async def _read_or_fall_back(
 async def _read_with_model(
     run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    known_lines = {page.url: run.read_lines.get(page.url, frozenset()) for page in pages}
     fence = fences(run, pages)
 
     def context(room: int) -> dict[str, Any]:
@@ -124,7 +123,7 @@ async def _read_with_model(
                 only_near=True,
                 whole=run.limits.notes > 1,
                 beside=asked.beside,
-                known=known_lines,
+                known=asked.known,
             ),
         }
 

@@ -25,13 +25,15 @@ from research.engine.untrusted.screening import label_of
 @dataclass(frozen=True)
 class Asked:
     """Purpose of reading a unit's pages: the topics, the queries that found them, the reason, and
-    by address the topics of other units whose searches named a page among the first.
+    by address the topics of other units whose searches named a page among the first and the numbers
+    of the sentences that were shown of it in an earlier round.
     """
 
     topics: tuple[str, ...]
     queries: tuple[str, ...] = ()
     reason: str = ""
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    known: Mapping[str, frozenset[int]] = field(default_factory=dict, hash=False)
 
     @property
     def topic(self) -> str:

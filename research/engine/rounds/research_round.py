@@ -206,6 +206,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
         for item in work:
             item.beside = _topics_beside(item, work)
             item.urls += _half_read(run, item)
+            item.known = {url: run.read_lines[url] for url in item.urls if url in run.read_lines}
     taken = sum(map(len, chosen))
     most = min(taken, _fetches_left(run) - taken)
     spares = choose_pages(wanted, most, room, run.tried, _shown_texts(run))

@@ -46,7 +46,8 @@ class Work:
 
     `searched` maps the queries sent to their number of hits; `spares` are pages to fetch in place
     of those of `urls` that can't be fetched. `also` are the units whose pages it reads with its
-    own. `beside` has by address the topics of other units whose searches named a page first, too.
+    own. `beside` has by address the topics of other units whose searches named a page first, too,
+    `known` the sentences that earlier rounds were shown of it.
     """
 
     unit: Unit
@@ -60,6 +61,7 @@ class Work:
     follow_ups: list[str] = field(default_factory=list)
     also: list[Work] = field(default_factory=list)
     beside: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: dict[str, frozenset[int]] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -72,7 +74,8 @@ class Work:
         topics = unique_texts(each.topic.text for each in every)
         queries = unique_texts(query for each in every for query in each.unit.queries)
         beside = {url: texts for each in every for url, texts in each.beside.items()}
-        return Asked(tuple(topics), tuple(queries), self.topic.reason, beside)
+        known = {url: numbers for each in every for url, numbers in each.known.items()}
+        return Asked(tuple(topics), tuple(queries), self.topic.reason, beside, known)
 
 
 Reader = Callable[[Run, Work], Awaitable[Reading]]

@@ -28,3 +28,12 @@ def test_a_reader_is_told_each_topic_in_a_line_of_its_own() -> None:
     work = [unit_of(1, 2), unit_of(2, 1)]
     read_together(work)
     assert work[0].asked.told == "part 1\npart 2"
+
+
+def test_what_was_shown_of_a_page_is_what_earlier_rounds_were_shown() -> None:
+    """Known before the round's pages are read, so that no order of answers changes a prompt."""
+    work = [unit_of(1, 2), unit_of(2, 1)]
+    work[0].known = {"https://1.example/0": frozenset({1, 2})}
+    work[1].known = {"https://2.example/0": frozenset({5})}
+    read_together(work)
+    assert work[0].asked.known == work[0].known | work[1].known
