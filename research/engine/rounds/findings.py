@@ -93,10 +93,9 @@ def check_finding(
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
-    place = (
-        quotes.quote_span([line.sentence for line in lines], lines[0].page.text) if lines else None
-    )
-    if place is None or not claim:
+    sentences = [line.sentence for line in lines]
+    spans = quotes.quote_spans(sentences, lines[0].page.text, most_quotes) if lines else []
+    if not spans or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
     page = lines[0].page
@@ -106,8 +105,9 @@ def check_finding(
     section = label_of(lines[0].sentence.section, question)
     told = " ".join(each.text for each in split_sentences(page.text))
     section = without_foreign_end(without_dictated(section), told, question)
-    source = quote_source(page, *place, section)
-    if reason := _unfit(claim, source, page, question, aspect):
+    source, *also = (quote_source(page, *span, section) for span in spans)
+    reasons = (_unfit(claim, each, page, question, aspect) for each in (source, *also))
+    if reason := next(filter(None, reasons), ""):
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
     if any(line.dictated for line in lines):
@@ -115,12 +115,9 @@ def check_finding(
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     context = f"{page.title} {source.section} {question}"
-    sentences = [line.sentence for line in lines]
-    spans = quotes.quote_spans(sentences, page.text, most_quotes)[1:] if most_quotes > 1 else []
-    also = tuple(quote_source(page, *span, section) for span in spans)
-    told = " ".join(each.quote for each in (source, *also))
-    if also and not find_claim_fault(claim, told, context, source.day):
-        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), also)
+    whole = " ".join(each.quote for each in (source, *also))
+    if also and not find_claim_fault(claim, whole, context, source.day):
+        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
         return
     if reason := find_claim_fault(claim, source.quote, context, source.day):
