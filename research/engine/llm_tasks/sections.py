@@ -166,6 +166,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
+        "is_terse": run.form >= Form.ATTRIBUTED,
         "length": f"at most {sum(part.words for part in parts)}",
     }
 

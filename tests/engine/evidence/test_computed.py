@@ -99,7 +99,7 @@ SCALE = ("E1", "The scale factor is 0.2 (20% of table size). The base threshold 
     [
         "By default, 20% of 400 million rows is 80 million.",
         "With 400 million rows, the scale factor of 20% comes to about 80 million rows.",
-        "The scale factor alone makes 80,000,000 of your 400 million rows.",
+        "The scale factor alone, 20%, makes 80,000,000 of your 400 million rows.",
     ],
 )
 def test_a_share_may_be_one_of_an_amount_in_the_question(statement: str) -> None:
@@ -118,6 +118,8 @@ def test_a_share_may_be_one_of_an_amount_in_the_question(statement: str) -> None
         ("20% of 400 million rows is 80 million.", "share_of", [SCALE, ("E2", TABLE)]),
         ("20% of 400 million rows is 80 million.", "ratio", [SCALE, ("Q", TABLE)]),
         ("20% of the rows is 80 million.", "share_of", [("E2", "5 rows."), ("Q", TABLE)]),
+        ("The scale factor makes 80 million rows.", "share_of", [SCALE, ("Q", TABLE)]),
+        ("20% of the rows is 80 million.", "share_of", [SCALE, ("Q", TABLE)]),
     ],
 )
 def test_no_other_figure_comes_of_the_question(

@@ -53,7 +53,7 @@ _OPPOSED = re.compile(
 )
 _SIGNS = {"difference": "−", "sum": "+", "ratio": "÷", "share_of": "×"}
 ASKED = "Q"
-"""What stands for the question where an amount of it is an operand, instead of a record's id."""
+"""The id of the question, as that of a record, where one of its amounts is an operand."""
 _PERCENT = 100
 
 
@@ -233,9 +233,7 @@ def _is_share(said: Amount, exact: Fraction) -> bool:
 
 
 def _share_of(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
-    """A share that a quote gives, of an amount in the question; the statement names both, or the
-    quote and the question have only one each.
-    """
+    """A share in a quote, of an amount in the question; the statement gives both."""
     _two(quotes)
     asked, given = sorted(quotes, key=lambda each: each[0] != ASKED)
     share = choose_named(statement, *given, is_share=True)

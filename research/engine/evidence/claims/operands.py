@@ -67,13 +67,12 @@ def choose_amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Op
 
 
 def choose_named(statement: str, record: str, quote: str, *, is_share: bool) -> Operand:
-    """Return the share, or the amount that is none, of a quote that a statement names; without one
-    the only one. Raises `NotComputedError` where more than one choice is possible or none.
+    """Return the share, or the amount that is none, of a quote that a statement gives as well.
+    Raises `NotComputedError` where it gives none or several of them.
     """
     said = {(amount.dimension, amount.base) for amount in find_amounts(statement)}
     found = [a for a in find_amounts(quote) if (a.dimension == "ratio") is is_share]
-    named = {a.base: a for a in found if (a.dimension, a.base) in said}
-    chosen = [*(named or {a.base: a for a in found}).values()]
+    chosen = [*{a.base: a for a in found if (a.dimension, a.base) in said}.values()]
     if len(chosen) != 1:
         raise NotComputedError("the share and the amount that it is of aren't clear")
     return Operand(record, quote[chosen[0].start : chosen[0].end].strip(), chosen[0])
