@@ -204,7 +204,11 @@ def test_a_lead_stands_in_the_short_answer_with_its_first_clause(known: Ledger) 
         "Jurors get 145 talers for each day.",
         ("E1",),
     )
-    for whole in ("Jurors get it [E1], and meals are free [E2].", "Meals are free. [E1, E2]"):
+    for whole in (
+        "Jurors get it [E1], and meals are free [E2].",
+        "Jurors get 145 talers for each day [E1], unless they come late [E2].",
+        "Meals are free. [E1, E2]",
+    ):
         assert first_clause(cite_ids(whole, known)).text == cite_ids(whole, known).text
 
 

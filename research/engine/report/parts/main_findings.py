@@ -23,8 +23,9 @@ from research.engine.text.tokens import term_set
 
 LONGEST = 60
 """Words of a statement that may stand in the summary for its section."""
+_ADDS = re.compile(r"\s*(?:[;；]|,?\s?(?:and|und|et|y|e|en)\s(?!only\b|nur\b))")
 LEAST_OF_A_CLAUSE = 5
-"""Words of a clause that may stand alone."""
+"""Words that a clause needs to be a sentence of its own."""
 MOST_OF_A_PART, FEW_PARTS = 2, 2
 """Sentences of the summary on each of more than a few sub-questions."""
 _WORDS_OF_ITS_OWN, _WORDS_OF_THE_QUESTION, _SITES = 1.0, 1.5, 1.5
@@ -261,9 +262,12 @@ def answer_each_part(
 
 
 def first_clause(said: Statement) -> Statement:
-    """Return the first clause of a statement as a statement if it has evidence of its own."""
-    clause, ids = said.parts[0]
-    if len(said.parts) < 2 or said.quoted or len(clause.split()) < LEAST_OF_A_CLAUSE:
+    """Return the first clause of a statement as a statement if it cites evidence separately and
+    the next one only adds to it: a condition must not be lost.
+    """
+    (clause, ids), *others = said.parts
+    is_long = len(clause.split()) >= LEAST_OF_A_CLAUSE
+    if not others or said.quoted or not is_long or not _ADDS.match(others[0][0]):
         return said
     return Statement(f"{clause.strip().rstrip(',;:')}.", ids)
 
