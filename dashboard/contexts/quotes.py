@@ -190,7 +190,7 @@ def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
 
 
 QUOTATION = words.State(_("Statement: a quotation, word for word"), "check", "good")
-VALUE = words.State(_("Value: stands in the quote, checked by code"), "check", "good")
+VALUE = words.State(_("Value: found in the quote by code"), "check", "good")
 COMPUTED = words.State(_("Statement: computed by code from the quotes’ figures"), "check", "good")
 BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "good")
 BY_MODEL = words.State(

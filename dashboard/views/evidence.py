@@ -1,4 +1,4 @@
-"""All evidence of a run by sub-question, and what of it stands how in the report."""
+"""All evidence of a run by sub-question, filtered by how the report uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that PostgreSQL plans once for each connection, where Django has each planned anew."""
+"""Prepared statements: PostgreSQL plans them once per connection; Django prepares none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import connection
 from research.worker import notify
 
 THRESHOLD = 5
-"""Psycopg's own default; any number lets a cursor prepare what it is told to prepare."""
+"""Psycopg's default. Any number enables preparing, None disables it."""
 
 ONE_PLAN = "SET plan_cache_mode = force_generic_plan"
 

@@ -550,7 +550,7 @@ def test_the_page_lists_below_each_quote_what_cites_it(client: Client, admin: Us
     for link, place in zip(quote.select("a"), ("cite-1", "cite-1-1", "cite-1-2"), strict=True):
         assert link["href"] == f"/runs/{run.public_id}/#{place}"
         assert len(report_page.select(f"#{place}")) == 1
-    assert "stands in the quote" in quote.get_text()
+    assert "found in the quote" in quote.get_text()
 
 
 def test_a_site_has_the_same_name_wherever_it_is_shown(client: Client, admin: User) -> None:

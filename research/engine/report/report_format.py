@@ -156,8 +156,8 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
 
 
 def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
-    """Return the number of words of a statement for each of its clauses with evidence of its own,
-    less if several records say it or it has terms that are `asked` for.
+    """Return the words of a statement per clause that cites evidence separately, less if several
+    records say it or it has terms that are `asked` for.
     """
     clauses = sum(bool(ids) for _, ids in said.parts)
     shared = min(MOST_ASKED, len(asked & term_set(said.body))) / MOST_ASKED if asked else 0

@@ -32,7 +32,7 @@ def new_session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def plans() -> tuple[int, int | None, int | None]:
-    """Return how many statements are prepared, and how often they were planned anew or not."""
+    """Return the prepared statements, the fewest generic plans of one, and all custom plans."""
     with connection.cursor() as cursor:
         cursor.execute(PLANS)
         found: tuple[int, int | None, int | None] = cursor.fetchone()
