@@ -34,6 +34,10 @@ class Form(IntEnum):
     for all of their topics, and what wasn't shown of it may be read in a later round. A finding has
     the quotes of sentences that stand apart.
     """
+    REPAIRED = 35
+    """What the verifier or code refuses of a draft is repaired once and checked again before quotes
+    stand in its place. An assessment is told what people wrote to the run.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)
