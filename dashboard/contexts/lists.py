@@ -76,11 +76,13 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _limits_of(run: Run, cited: Collection[str], *, judged: bool) -> Limits:
+    listed, gaps = (getattr(run, name, None) for name in ("open_points", "gaps_open"))
+    left_open = int(gaps or 0) if listed is None else int(listed)
     return limits_of(
         trust_of(run.aspects.all()),
         marks_of(run.aspects.all()),
         cited,
-        open_points=getattr(run, "open_points", None) or 0 if judged else 0,
+        open_points=left_open if judged else 0,
         disputes=getattr(run, "disputes", None) or 0,
     )
 

@@ -18,11 +18,11 @@ from dashboard import words
 from dashboard.contexts.aspects import exclude_dropped, limits_of, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.parsing import DISPUTED
-from dashboard.markdown.report import DISPUTE
+from dashboard.markdown.report import DISPUTE, OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
-from research.readmodel.progress_parts import BudgetPart, GapPart, GatePart, Progress
+from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 136
 LEFT, TOP, BOTTOM = 74, 20, 108
@@ -42,10 +42,13 @@ def limits_note(rows: RunRows) -> SafeString | str:
         rows.trust,
         [each.mark for each in exclude_dropped(rows.progress.aspects)],
         cited_pages(rows),
-        open_points=count_open(rows.progress.gaps) if rows.judged_by_model else 0,
+        open_points=count_open(rows) if rows.judged_by_model else 0,
         disputes=disputes,
     )
-    links = {"open": research, "disputed": f"{report}#{DISPUTE}" if disputes else ""}
+    links = {
+        "open": research if listed_open(rows) is None else f"{report}#{OPEN}",
+        "disputed": f"{report}#{DISPUTE}" if disputes else "",
+    }
     told = [_link(links[kind], text) if links.get(kind) else text for kind, text in found]
     return format_html_join(" · ", "{}", ((each,) for each in told))
 
@@ -80,8 +83,17 @@ def cited_pages(rows: RunRows) -> list[str]:
     return [entry["url"] for entry in rows.report.citations] if rows.report else []
 
 
-def count_open(gaps: Sequence[GapPart]) -> int:
-    return sum(gap.closed_round is None for gap in gaps)
+def count_open(rows: RunRows) -> int:
+    """Return how many points are open: those that the report lists, otherwise the open gaps."""
+    listed = listed_open(rows)
+    if listed is not None:
+        return listed
+    return sum(gap.closed_round is None for gap in rows.progress.gaps)
+
+
+def listed_open(rows: RunRows) -> int | None:
+    """Return how many points the report lists as open; None of one that has no such list."""
+    return rows.report.checks.get("open_points") if rows.report else None
 
 
 def _describe_doubt(

@@ -42,6 +42,8 @@ QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*
 """A quotation that is all a text says, with its markers."""
 DISPUTE = "dispute"
 """Anchor of the first box that tells on what sources disagree."""
+OPEN = "open"
+"""Anchor of the heading above what a report leaves open."""
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 
@@ -73,7 +75,7 @@ class RenderedParts:
 def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
     """Render a report, which is in this language."""
     tokens = parse_with_places(markdown)
-    headings = tuple(_anchor_headings(tokens))
+    headings = tuple(_anchor_headings(tokens, language))
     _prepare_tokens(tokens, link, language)
     return Rendered(render_tokens(tokens, language), headings)
 
@@ -111,7 +113,7 @@ def render_in_parts(
     kept = list(without_repetitions(kept, answer))
     body = [token for block in kept for token in block]
     _drop_lead([*answer, *body], lead)
-    headings = tuple(_anchor_headings(body))
+    headings = tuple(_anchor_headings(body, language))
     link_titles(body, link, site_names or {})
     shorten_addresses(body)
     _mark_opening(answer)
@@ -213,11 +215,14 @@ def _is_answer(block: Sequence[Token]) -> bool:
     return not in_italics(block[1])
 
 
-def _anchor_headings(tokens: list[Token]) -> list[Heading]:
+def _anchor_headings(tokens: list[Token], language: str) -> list[Heading]:
     found: list[Heading] = []
+    still_open = labels_for(language)["still_open"]
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
-            heading = Heading(f"section-{len(found) + 1}", plain_text(inline))
+            text = plain_text(inline)
+            anchor = OPEN if text == still_open else f"section-{len(found) + 1}"
+            heading = Heading(anchor, text)
             opening.attrSet("id", heading.anchor)
             found.append(heading)
     return found

@@ -166,8 +166,9 @@ def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
 
     `answer` and `cited` are the short answer and the citations of the report, `disputes` the number
     of points on which it says that sources disagree; None without one. `open_points` is the number
-    of open gaps, None for none. `plan_title` is what its plan calls the report, `plan_brief` what
-    it says is asked.
+    of points that it lists as open, None without such a list, `gaps_open` that of the open gaps,
+    None for none. `plan_title` is what its plan calls the report, `plan_brief` what it says is
+    asked.
     """
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
     gaps = Gap.objects.filter(run=OuterRef("pk"), closed_round=None).order_by()
@@ -175,7 +176,8 @@ def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
         disputes=Subquery(report.values_list(_count_in("markdown", DISPUTED))[:1]),
-        open_points=Subquery(gaps.values("run").values_list(Count("pk"))),
+        open_points=Subquery(report.values_list(KT("checks__open_points"))[:1]),
+        gaps_open=Subquery(gaps.values("run").values_list(Count("pk"))),
         plan_brief=KT("plan__brief"),
         plan_title=KT("plan__title"),
     )

@@ -322,6 +322,30 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
     )
 
 
+@pytest.mark.parametrize(("listed", "note"), [(3, "3 points open"), (0, "")])
+def test_head_and_list_count_as_open_what_the_report_lists(
+    client: Client, run: Run, listed: int, note: str
+) -> None:
+    """The open gap of the run is none of it."""
+    Aspect.objects.update(state="answered", standing={"sources": ["a.test", "b.test"], "agree": 1})
+    version = run.reports.get()
+    cited = [{"marker": n, "url": f"https://{n}.test/", "evidence_ids": []} for n in (1, 2)]
+    run.reports.update(
+        markdown=f"{version.markdown}\n\n## Still open\n\n- The age\n",
+        checks={"open_points": listed},
+        citations=cited,
+    )
+    address = f"/runs/{run.public_id}/"
+    page = shown(client, address)
+    told = page.select(".state-note")
+    assert [text_of(each) for each in told] == ([note] if note else [])
+    links = [link["href"] for link in page.select(".state-note a")]
+    assert links == ([f"{address}#open"] if note else [])
+    assert text(page, "h2#open") == "Still open"
+    facts = text(shown(client, "/runs/"), ".run-facts")
+    assert ("open" in facts) is bool(note) and note in facts
+
+
 def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run) -> None:
     second = add_evidence(run, 2)
     second.quotes.update(url="https://b.test/", independence_key="b.test")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 _ID = re.compile(r"\b[A-Z]\d+\b")
@@ -80,3 +80,119 @@ class CellAnswer(Answer):
     property: str
     value: str
     evidence: list[str]
+
+
+class ComputedStatement(Answer):
+    """The number of a statement, and the operation and evidence that it is computed by."""
+
+    statement: int
+    operation: str
+    evidence: list[str]
+
+
+class DraftAnswer(Answer):
+    """Sentences with the ids of their evidence in brackets. An id alone means the claim of its
+    record, a number in the short answer the statement with that number, counted from 1. `newer`
+    and `disagree` are pairs of ids, as in a comparison of the findings.
+    """
+
+    statements: list[str]
+    short_answer: list[str]
+    computed: list[ComputedStatement] = Field(default_factory=list)
+    newer: list[list[str]] = Field(default_factory=list)
+    disagree: list[list[str]] = Field(default_factory=list)
+
+
+class TabledDraftAnswer(DraftAnswer):
+    """A draft with the table of what its question compares."""
+
+    cells: list[CellAnswer] = Field(default_factory=list)
+
+
+class VerdictDraftAnswer(DraftAnswer):
+    """A draft whose `verdict` answers a question of several parts as a whole."""
+
+    verdict: list[str] = Field(default_factory=list)
+
+
+class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
+    """A draft with a table and a verdict."""
+
+
+class OpenDraftAnswer(DraftAnswer):
+    """A draft that names what it leaves open."""
+
+    open: list[str] = Field(default_factory=list)
+
+
+class TabledOpenDraftAnswer(TabledDraftAnswer, OpenDraftAnswer):
+    """A draft with a table that names what it leaves open."""
+
+
+class VerdictOpenDraftAnswer(VerdictDraftAnswer, OpenDraftAnswer):
+    """A draft with a verdict that names what it leaves open."""
+
+
+class TabledVerdictOpenDraftAnswer(TabledVerdictDraftAnswer, OpenDraftAnswer):
+    """A draft with a table and a verdict that names what it leaves open."""
+
+
+class FigureAnswer(Answer):
+    name: str
+    value: str
+    evidence: list[str]
+
+
+class RecalledAnswer(Answer):
+    """An earlier value mentioned by a finding."""
+
+    finding: str
+    value: str
+
+
+class ChangeAnswer(Answer):
+    """A change: its name, its values in the findings' wording, and the ids of their evidence."""
+
+    what: str
+    before: str
+    now: str
+    since: str = ""
+    old: list[str]
+    new: list[str]
+
+
+class CompareAnswer(Answer):
+    """Pairs of ids, earlier values, the table and key figures; both lists of names are empty if
+    nothing is compared.
+    """
+
+    newer: list[list[str]]
+    disagree: list[list[str]]
+    earlier: list[RecalledAnswer] = Field(default_factory=list)
+    entities: list[str] = Field(default_factory=list)
+    properties: list[str] = Field(default_factory=list)
+    cells: list[CellAnswer] = Field(default_factory=list)
+    figures: list[FigureAnswer] = Field(default_factory=list)
+
+
+class ChangesAnswer(CompareAnswer):
+    """A comparison for a question that asks what has changed."""
+
+    changes: list[ChangeAnswer] = Field(default_factory=list)
+
+
+class SiteAnswer(Answer):
+    """A site by its host, and what kind of publisher it is."""
+
+    host: str
+    kind: str
+
+
+class SitesAnswer(CompareAnswer):
+    """A comparison of findings from sites of unknown kinds."""
+
+    sites: list[SiteAnswer] = Field(default_factory=list)
+
+
+class ChangesAndSitesAnswer(ChangesAnswer, SitesAnswer):
+    """A comparison with what has changed and the kinds of sites."""

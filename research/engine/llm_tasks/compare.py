@@ -10,12 +10,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import Field
-
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
+from research.engine.llm_tasks.answers import (
+    CellAnswer,
+    ChangeAnswer,
+    ChangesAndSitesAnswer,
+    ChangesAnswer,
+    CompareAnswer,
+    FigureAnswer,
+    RecalledAnswer,
+    SitesAnswer,
+    id_in,
+)
 from research.engine.llm_tasks.compared_findings import (
     compared_properties,
     compared_things,
@@ -47,67 +55,6 @@ LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_SITES = 12, 30
 LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
-
-
-class FigureAnswer(Answer):
-    name: str
-    value: str
-    evidence: list[str]
-
-
-class RecalledAnswer(Answer):
-    """An earlier value mentioned by a finding."""
-
-    finding: str
-    value: str
-
-
-class ChangeAnswer(Answer):
-    """A change: its name, its values in the findings' wording, and the ids of their evidence."""
-
-    what: str
-    before: str
-    now: str
-    since: str = ""
-    old: list[str]
-    new: list[str]
-
-
-class CompareAnswer(Answer):
-    """Pairs of ids, earlier values, the table and key figures; both lists of names are empty if
-    nothing is compared.
-    """
-
-    newer: list[list[str]]
-    disagree: list[list[str]]
-    earlier: list[RecalledAnswer] = Field(default_factory=list)
-    entities: list[str] = Field(default_factory=list)
-    properties: list[str] = Field(default_factory=list)
-    cells: list[CellAnswer] = Field(default_factory=list)
-    figures: list[FigureAnswer] = Field(default_factory=list)
-
-
-class ChangesAnswer(CompareAnswer):
-    """A comparison for a question that asks what has changed."""
-
-    changes: list[ChangeAnswer] = Field(default_factory=list)
-
-
-class SiteAnswer(Answer):
-    """A site by its host, and what kind of publisher it is."""
-
-    host: str
-    kind: str
-
-
-class SitesAnswer(CompareAnswer):
-    """A comparison of findings from sites of unknown kinds."""
-
-    sites: list[SiteAnswer] = Field(default_factory=list)
-
-
-class ChangesAndSitesAnswer(ChangesAnswer, SitesAnswer):
-    """A comparison with what has changed and the kinds of sites."""
 
 
 Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]

@@ -7,13 +7,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pydantic import Field
-
 from research.engine.evidence.claims.computed import ASKED
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
+from research.engine.llm_tasks.answers import (
+    Answer,
+    ComputedStatement,
+    DraftAnswer,
+    OpenDraftAnswer,
+    TabledDraftAnswer,
+    TabledOpenDraftAnswer,
+    TabledVerdictDraftAnswer,
+    TabledVerdictOpenDraftAnswer,
+    VerdictDraftAnswer,
+    VerdictOpenDraftAnswer,
+    id_in,
+)
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.compared_findings import compared_things
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, request_for
@@ -38,53 +48,18 @@ from research.engine.report.draft import (
     cite_ids,
     split_part,
     statement_of,
+    without_ids,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.report_format import (
     LENGTHS,
+    MOST_OPEN,
     summary_words,
     wanted_form,
     wanted_length,
     words_of_changes,
 )
 from research.engine.run import Run
-
-
-class ComputedStatement(Answer):
-    """The number of a statement, and the operation and evidence that it is computed by."""
-
-    statement: int
-    operation: str
-    evidence: list[str]
-
-
-class DraftAnswer(Answer):
-    """Sentences with the ids of their evidence in brackets. An id alone means the claim of its
-    record, a number in the short answer the statement with that number, counted from 1. `newer`
-    and `disagree` are pairs of ids, as in a comparison of the findings.
-    """
-
-    statements: list[str]
-    short_answer: list[str]
-    computed: list[ComputedStatement] = Field(default_factory=list)
-    newer: list[list[str]] = Field(default_factory=list)
-    disagree: list[list[str]] = Field(default_factory=list)
-
-
-class TabledDraftAnswer(DraftAnswer):
-    """A draft with the table of what its question compares."""
-
-    cells: list[CellAnswer] = Field(default_factory=list)
-
-
-class VerdictDraftAnswer(DraftAnswer):
-    """A draft whose `verdict` answers a question of several parts as a whole."""
-
-    verdict: list[str] = Field(default_factory=list)
-
-
-class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
-    """A draft with a table and a verdict."""
 
 
 class RepairedStatement(Answer):
@@ -103,6 +78,10 @@ DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
 TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
+OPEN_DRAFT: Task[DraftAnswer] = Task("draft", OpenDraftAnswer, 4200)
+TABLED_OPEN_DRAFT: Task[DraftAnswer] = Task("draft", TabledOpenDraftAnswer, 4200)
+VERDICT_OPEN_DRAFT: Task[DraftAnswer] = Task("draft", VerdictOpenDraftAnswer, 4200)
+TABLED_VERDICT_OPEN_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictOpenDraftAnswer, 4200)
 REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
@@ -206,6 +185,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "has_verdict": _has_verdict(run),
         "is_organised": _is_organised(run),
         "is_terse": run.form >= Form.ATTRIBUTED,
+        "most_open": MOST_OPEN if names_open(run) else 0,
+        "names_matter": run.form >= Form.REPAIRED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
@@ -213,9 +194,18 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
+    if names_open(run):
+        if _has_verdict(run):
+            return TABLED_VERDICT_OPEN_DRAFT if _tabled(run) else VERDICT_OPEN_DRAFT
+        return TABLED_OPEN_DRAFT if _tabled(run) else OPEN_DRAFT
     if _has_verdict(run):
         return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
     return TABLED_DRAFT if _tabled(run) else DRAFT
+
+
+def names_open(run: Run) -> bool:
+    """Return whether the author of the report says what it leaves open: not of a quick one."""
+    return run.form >= Form.REPAIRED and run.config.research_depth != "quick"
 
 
 def _has_verdict(run: Run) -> bool:
@@ -326,7 +316,14 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
             (cell.entity, cell.property, Cell(cell.value, tuple(cell.evidence)))
             for cell in (answer.cells if isinstance(answer, TabledDraftAnswer) else ())
         ),
+        open=open_points(ledger, answer.open) if isinstance(answer, OpenDraftAnswer) else None,
     )
+
+
+def open_points(ledger: Ledger, told: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return what a report leaves open, each with its sub-question; not what names none."""
+    points = (split_part(text, ledger) for text in told)
+    return tuple((part, without_ids(text)) for part, text in points if part)
 
 
 def _placed(said: Sequence[Statement], ledger: Ledger) -> list[Statement]:

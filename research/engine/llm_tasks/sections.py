@@ -18,12 +18,13 @@ from pydantic import Field
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.assess import newest_disputes
+from research.engine.llm_tasks.answers import Answer, ComputedStatement
+from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
 from research.engine.llm_tasks.draft import (
     MOST_OF_A_VERDICT,
-    ComputedStatement,
     earlier_values,
+    names_open,
+    open_points,
     statements_of,
     usable_evidence,
 )
@@ -42,7 +43,7 @@ from research.engine.report.outline import OutlinePart, divide_part, group_parts
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back
-from research.engine.report.report_format import wanted_form
+from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
 
@@ -67,11 +68,18 @@ class VerdictSummaryAnswer(Answer):
     verdict: list[str] = Field(default_factory=list)
 
 
+class OpenSummaryAnswer(VerdictSummaryAnswer):
+    """A summary that names what the report leaves open."""
+
+    open: list[str] = Field(default_factory=list)
+
+
 UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
 SUMMARY = Task("summary", VerdictSummaryAnswer, 1500)
+OPEN_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", OpenSummaryAnswer, 1700)
 
 
 @dataclass(frozen=True)
@@ -174,9 +182,9 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
 # --- the summary ----------------------------------------------------------------------------
 
 
-async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
-    """Return the summary of a checked draft, which cites nothing but what its statements cite; ()
-    where the model gives none.
+async def write_summary(run: Run, draft: Draft) -> Draft:
+    """Return a checked draft with the summary of its statements as its short answer, which cites
+    nothing but what they cite and is () where the model gives none, and with what it leaves open.
     """
     shown = [
         each
@@ -187,18 +195,26 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, SUMMARY, lambda room: _summary_context(run, shown, room)
+            run,
+            place,
+            OPEN_SUMMARY if names_open(run) else SUMMARY,
+            lambda room: _summary_context(run, shown, room),
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
-        return ()
+        return replace(draft, short_answer=())
     statements = [each.statement for each in shown]
     told = [_summarised(text, statements, run.ledger) for text in answer.sentences]
     verdict = [
         _summarised(text, statements, run.ledger) for text in answer.verdict[:MOST_OF_A_VERDICT]
     ]
     opening = (replace(said, is_verdict=True) for said in verdict if said)
-    return (*opening, *filter(None, told))
+    is_told = isinstance(answer, OpenSummaryAnswer)
+    return replace(
+        draft,
+        short_answer=(*opening, *filter(None, told)),
+        open=open_points(run.ledger, answer.open) if is_told else None,
+    )
 
 
 def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[str, Any]:
@@ -217,6 +233,8 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "fence": fences(run),
         "is_organised": run.form >= Form.ORGANISED,
         "is_terse": run.form >= Form.ATTRIBUTED,
+        "most_open": MOST_OPEN if names_open(run) else 0,
+        "gaps": gaps_shown(ledger) if names_open(run) else [],
         "length": f"at most {words * max(2, len(parts))}",
     }
 

@@ -114,7 +114,8 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `open` are sub-questions with what the author of the report says it
+    leaves open on them; None where no model said what is.
     """
 
     short_answer: tuple[Statement, ...]
@@ -126,6 +127,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    open: tuple[tuple[str, str], ...] | None = None
 
     @property
     def statements(self) -> list[Statement]:

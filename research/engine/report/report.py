@@ -337,7 +337,8 @@ async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ..
     """Return the draft with a summary of its statements, without sentences that their evidence
     doesn't carry, and the summary as the model gave it.
     """
-    summary = await write_summary(run, draft)
+    draft = await write_summary(run, draft)
+    summary = draft.short_answer
     found = await run_in_thread(run.rules.find_faults, Draft(summary, ()), run.ledger)
     faulty = {fault.statement for fault in found}
     kept = tuple(each for each in summary if each not in faulty)
@@ -347,7 +348,8 @@ async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ..
 
 
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
-    return Report(rendered.markdown, rendered.citations, _checks(checked), rendered.short_answer)
+    checks = replace(_checks(checked), open_points=rendered.open_points)
+    return Report(rendered.markdown, rendered.citations, checks, rendered.short_answer)
 
 
 def _checks(checked: Checked) -> Checks:

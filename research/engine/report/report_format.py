@@ -59,6 +59,8 @@ ASKED_FOR, MOST_ASKED = 0.4, 4
 TRIES = 6
 """Statements that a shortened report tries in vain to take back before it has no room."""
 MEMO_WORDS = 600
+MOST_OPEN = 6
+"""Points that a report says it leaves open."""
 ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
 """Words of a whole report that a form may have where its depth allows fewer."""
 BY_CODE = frozenset({"full", "shorter", "table"})

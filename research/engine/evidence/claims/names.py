@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from research.engine.evidence.claims.clauses import closest_part, parts_of
 from research.engine.text import entities
+from research.engine.text.language import code_of
 from research.engine.text.tokens import STOP_WORDS, term_set
 from research.engine.text.units import find_unit
 
@@ -38,6 +39,27 @@ def has_foreign_name(claim: str, quote: str, context: str) -> bool:
     known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
     names = (*_names(claim), *_replaced_subject(claim, quote))
     return any(not known.has(name) for name in names)
+
+
+def adds_nothing_to(text: str, known: str, language: str) -> bool:
+    """Return whether all names and numbers of a text stand in what is known. In German, where each
+    noun is written like a name, single words of small letters behind a capital are none.
+    """
+    if not {*entities.find_numbers(text)} <= {*entities.find_numbers(known)}:
+        return False
+    named = _without_nouns(text) if code_of(language).partition("-")[0] == "de" else text
+    return not has_foreign_name(named, known, "")
+
+
+def _without_nouns(text: str) -> str:
+    words = text.split()
+    capital = [at > 0 and word.strip("\"“„('")[:1].isupper() for at, word in enumerate(words)]
+    return " ".join(
+        word.lower() if word[1:].islower() and not (before or behind) else word
+        for word, before, behind in zip(
+            words, [False, *capital], [*capital[1:], False], strict=False
+        )
+    )
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
+from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
@@ -13,11 +14,13 @@ from research.engine.report.parts.sources import render_source
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
+from research.engine.report.report_format import MOST_OPEN
 from research.engine.report.report_i18n import Labels
-from research.engine.text.tokens import capitalize_heading
+from research.engine.text import entities
+from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 
-MOST_OPEN = 6
-"""Open gaps that a report lists."""
+LEAST_NEW = 0.2
+"""Share of the words of what is called open that no sentence may have."""
 
 
 def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
@@ -108,14 +111,58 @@ def render_not_found(draft: Draft, marks: Markers, is_brief: bool) -> str:
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
 
 
-def render_still_open(draft: Draft, marks: Markers) -> str:
-    """Return what the last assessment found missing on the sub-questions that have a section."""
+def open_points(draft: Draft, marks: Markers) -> list[str]:
+    """Return what is left open on the sub-questions that have a section or no answer; nothing in
+    a report whose sections aren't led by their answers.
+
+    Whoever wrote the report names it; of that goes what has a name or a number that neither the
+    question nor the report has, what a statement or a finding tells, and what only repeats a
+    sub-question. What the last assessment found missing on sub-questions with a section stands
+    there instead where no model said what is left open: the draft, or the summary of drafted
+    sections, failed or was made by code, or the run is one before `Form.REPAIRED`.
+    """
+    ledger, layout = marks.ledger, marks.layout
+    if not layout.is_led:
+        return []
     shown = {section.aspect_id for section in draft.sections}
-    gaps = (gap.text for gap in marks.ledger.open_gaps() if gap.aspect_id in shown)
-    lines = [f"- {escape_markdown(capitalize_heading(marks.wall.masked(text)))}" for text in gaps]
-    if not (lines and marks.layout.is_led):
-        return ""
-    return f"## {marks.words['still_open']}\n\n" + "\n".join(lines[:MOST_OPEN])
+    missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
+    if draft.open is None:
+        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown]
+    else:
+        known = " ".join((ledger.question, *marks.headings.values(), *_texts_of(draft, ledger)))
+        told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
+        told += [aspect.text for aspect in ledger.aspects.values()]
+        found = unique_texts(
+            text
+            for part, text in draft.open
+            if (part in shown or part in missing)
+            and adds_nothing_to(text, known, ledger.plan.language)
+            and not any(_is_told(text, by) for by in told)
+        )
+    return [marks.wall.masked(text) for text in found[:MOST_OPEN]]
+
+
+def _texts_of(draft: Draft, ledger: Ledger) -> Iterator[str]:
+    """Yield the statements of a draft, and what stands in the tables of its report."""
+    relations = ledger.relations
+    yield from (said.body for said in draft.statements)
+    yield from (*relations.entities, *relations.properties)
+    yield from (cell.value for cell in relations.cells.values())
+    for change in relations.changes:
+        yield from (change.what, change.before, change.now)
+
+
+def _is_told(point: str, said: str) -> bool:
+    """Return whether a sentence has most words of what is called open, and all of its numbers."""
+    wanted, numbers = term_set(point), {*entities.find_numbers(point)}
+    new = wanted - term_set(said)
+    is_repeated = not new or len(new) < LEAST_NEW * len(wanted)
+    return is_repeated and numbers <= {*entities.find_numbers(said)}
+
+
+def render_still_open(points: Iterable[str], words: Labels) -> str:
+    lines = [f"- {escape_markdown(capitalize_heading(text))}" for text in points]
+    return f"## {words['still_open']}\n\n" + "\n".join(lines) if lines else ""
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

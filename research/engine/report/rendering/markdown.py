@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from research.engine.assessment.answer_status import is_close
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Citation
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_comparison, render_figures
@@ -20,6 +21,7 @@ from research.engine.report.parts.timeline import course_part, render_timeline, 
 from research.engine.report.rendering.calculations import calculations_of, calculations_section
 from research.engine.report.rendering.changes import render_changes
 from research.engine.report.rendering.closing import (
+    open_points,
     render_disagreements,
     render_dropped,
     render_facts,
@@ -58,6 +60,8 @@ class Rendered:
     markdown: str
     citations: tuple[Citation, ...]
     short_answer: str
+    open_points: int | None = None
+    """Points that the report lists as open; None of one that has no such list."""
 
 
 def render_report(
@@ -102,6 +106,7 @@ def render_report(
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
+    points = open_points(draft, marks)
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
@@ -116,7 +121,7 @@ def render_report(
         else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        render_still_open(draft, marks),
+        render_still_open(points, marks.words),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
@@ -129,7 +134,8 @@ def render_report(
     note = method_note(ledger, marks.words, marks.urls, late, layout.today)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
-    return Rendered(markdown, marks.citations(), told)
+    counted = len(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
+    return Rendered(markdown, marks.citations(), told, counted)
 
 
 def _render_sections(
