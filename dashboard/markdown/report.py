@@ -166,11 +166,11 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     beside its value, and a class where nothing was found; the table of changes has a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
-    changes = ["", *(labels[name] for name in ("before", "now", "as_of"))]
+    changes = ["", *(labels[name] for name in ("before", "now"))]
     for token, content in pairwise(tokens):
         if token.type == "table_open":
             table = token
-        elif token.type == "tbody_open" and table and names == changes:
+        elif token.type == "tbody_open" and table and names[:3] == changes:
             table.attrSet("class", "changes")
         elif token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"

@@ -47,8 +47,9 @@ class Relations:
     `cells` maps pairs of entity and property; `figures` are key figures beside them. `recalled` has
     the amounts that a record gives as earlier ones, beside current ones. `doubted` maps records
     with a figure that the comparison calls outdated, though neither dates nor a checked claim show
-    it, to those with the other figure. `changes` are the rows of the table of changes. `is_known`
-    is True if a model compared the findings.
+    it, to those with the other figure. `changes` are the rows of the table of changes,
+    `more_changes` those that it has no room for. `matters` says in few words what pairs of records
+    disagree on. `is_known` is True if a model compared the findings.
     """
 
     is_known: bool = False
@@ -60,3 +61,5 @@ class Relations:
     recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)
     doubted: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[ToldChange, ...] = ()
+    more_changes: tuple[ToldChange, ...] = ()
+    matters: Mapping[tuple[str, str], str] = field(default_factory=dict)

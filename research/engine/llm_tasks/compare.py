@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from research.engine.evidence.ledger import Ledger
@@ -52,7 +53,9 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
-MOST_CHANGES, MOST_SITES = 12, 30
+MOST_CHANGES, MOST_WITH_ROOM, MOST_SITES = 12, 24, 30
+TOKENS_OF_CHANGES = 1000
+"""Of the changes beyond those of the usual table."""
 LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
 
@@ -86,8 +89,10 @@ async def compare_findings(run: Run) -> None:
     figures = find_figures(run.ledger, answer.figures, replaced)
     recalled = find_recalled(run.ledger, answer.earlier)
     told = answer.changes if isinstance(answer, ChangesAnswer) else []
-    changes = find_changes(run.ledger, told, replaced)
-    relations = Relations(True, replaced, *table, figures, recalled, changes=changes)
+    changes, more = _shared_changes(run, told, replaced)
+    relations = Relations(
+        True, replaced, *table, figures, recalled, changes=changes, more_changes=more
+    )
     relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
@@ -96,9 +101,11 @@ async def compare_findings(run: Run) -> None:
 
 
 def _task(run: Run) -> Task[CompareAnswer]:
-    if unclassified_sites(run):
-        return COMPARE_CHANGES_AND_SITES if _tells_changes(run) else COMPARE_SITES
-    return COMPARE_CHANGES if _tells_changes(run) else COMPARE
+    if not _tells_changes(run):
+        return COMPARE_SITES if unclassified_sites(run) else COMPARE
+    task = COMPARE_CHANGES_AND_SITES if unclassified_sites(run) else COMPARE_CHANGES
+    more = TOKENS_OF_CHANGES if run.form >= Form.REPAIRED else 0
+    return replace(task, max_output_tokens=task.max_output_tokens + more)
 
 
 def unclassified_sites(run: Run) -> dict[str, str]:
@@ -181,9 +188,16 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "things": compared_things(run.question.text),
-        "most_changes": MOST_CHANGES if _tells_changes(run) else 0,
+        "most_changes": _most_changes(run),
         "sites": unclassified_sites(run),
     }
+
+
+def _most_changes(run: Run) -> int:
+    """Return how many changes the comparison may tell: more than the table may have room for."""
+    if not _tells_changes(run):
+        return 0
+    return MOST_WITH_ROOM if run.form >= Form.REPAIRED else MOST_CHANGES
 
 
 def _tells_changes(run: Run) -> bool:
@@ -287,11 +301,28 @@ def find_figures(
     return figures if len(figures) >= LEAST_FIGURES else ()
 
 
+def _shared_changes(
+    run: Run, answers: Sequence[ChangeAnswer], replaced: Mapping[str, str]
+) -> tuple[tuple[ToldChange, ...], tuple[ToldChange, ...]]:
+    """Return the checked changes that the table has room for, and the others."""
+    every = find_changes(run.ledger, answers, replaced)
+    if run.form < Form.REPAIRED:
+        return every[:MOST_CHANGES], ()
+    has_room = run.config.research_depth == "thorough"
+    most = MOST_WITH_ROOM if has_room else MOST_CHANGES
+    shown = find_changes(run.ledger, answers, replaced, most)
+    return shown, tuple(change for change in every if change not in shown)
+
+
 def find_changes(
-    ledger: Ledger, answers: Iterable[ChangeAnswer], replaced: Mapping[str, str]
+    ledger: Ledger,
+    answers: Iterable[ChangeAnswer],
+    replaced: Mapping[str, str],
+    most: int | None = None,
 ) -> tuple[ToldChange, ...]:
-    """Return the checked changes in the order of the sub-questions: both values stand in quotes of
-    their evidence that name what has changed, and the newer one isn't outdated itself.
+    """Return the first checked changes, at `most` so many, in the order of the sub-questions: both
+    values stand in quotes of their evidence that name what has changed, and the newer one isn't
+    outdated itself.
     """
     places = {part: place for place, part in enumerate(ledger.aspects)}
     found: dict[tuple[str, str], tuple[int, ToldChange]] = {}
@@ -306,8 +337,8 @@ def find_changes(
             ids = tuple(r.id for r in old), tuple(r.id for r in new)
             place = min(places.get(r.aspect_id or "", len(places)) for r in new)
             found[what, now] = place, ToldChange(what, before, now, since, *ids)
-    ordered = sorted(found.values(), key=lambda each: each[0])
-    return tuple(change for _, change in ordered[:MOST_CHANGES])
+    ordered = sorted([*found.values()][:most], key=lambda each: each[0])
+    return tuple(change for _, change in ordered)
 
 
 def _with_value(ledger: Ledger, ids: Iterable[str], what: str, value: str) -> list[Evidence]:

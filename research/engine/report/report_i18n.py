@@ -33,10 +33,10 @@ class Labels:
     def __getitem__(self, key: str) -> str:
         return str(self.words[key])
 
-    def count(self, key: str, number: int) -> str:
+    def count(self, key: str, number: int, **values: str) -> str:
         """`1 site`, `2 sites`."""
         one, several = self.words[key]
-        return str(one if number == 1 else several).format(n=number)
+        return str(one if number == 1 else several).format(n=number, **values)
 
     def date(self, day: str) -> str:
         """`17 April 2021`, `April 2021`, `2021`: a day, month or year of ISO 8601."""

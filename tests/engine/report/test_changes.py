@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,10 @@ from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations, ToldChange
-from research.engine.llm_tasks.compare import ChangeAnswer, find_changes
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks import compare
+from research.engine.llm_tasks.answers import ChangeAnswer
+from research.engine.llm_tasks.compare import find_changes
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import render_report
@@ -98,13 +103,70 @@ def with_changes(*answers: ChangeAnswer) -> Ledger:
 
 def test_the_table_cites_both_values_and_says_where_its_dates_are_from() -> None:
     shown = rendered(with_changes(PAY, TRIAL, VOTE))
-    assert (
-        "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] | first reported June 2025 |"
-        in shown
-    )
-    assert "| Length of a jury trial | 9 days [3] | 6 days [4] | 2025 |" in shown
-    assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |" in shown
+    assert "|  | Before | Now | As of | First reported |" in shown
+    assert "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] |  | June 2025 |" in shown
+    assert "| Length of a jury trial | 9 days [3] | 6 days [4] | 2025 |  |" in shown
+    assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |  |" in shown
     assert shown.index("## What has changed") < shown.index("## How much")
+
+
+def test_the_table_has_a_column_of_each_kind_of_date_that_there_is() -> None:
+    dated = with_changes(TRIAL, VOTE)
+    assert "|  | Before | Now | As of |\n" in rendered(dated)
+    fee = found(6, "Jurors once got 60 talers, and now get 145 talers.", "2025-06-07")
+    reported = ledger_of(*EVERY, fee)
+    seats = PAY.model_copy(update={"what": "talers of jurors", "old": ["E6"], "new": ["E6"]})
+    changes = find_changes(reported, (PAY, seats), {})
+    reported.relations = Relations(True, changes=changes)
+    assert len(changes) == 2 and "|  | Before | Now | First reported |\n" in rendered(reported)
+    dated.began = Form.ATTRIBUTED
+    dated.relations = replace(with_changes(PAY, TRIAL).relations)
+    shown = rendered(dated)
+    assert "| 145 talers [1] | first reported June 2025 |" in shown and "| Now | As of |" in shown
+
+
+def test_the_most_important_changes_stand_in_the_table_in_the_order_of_the_report() -> None:
+    known = ledger_of(*EVERY)
+    known.aspects = {"A2": known.aspects["A1"], **known.aspects}
+    known.book.take_over(replace(VOTES, aspect_id="A2"))
+    first = find_changes(known, (PAY, VOTE, TRIAL), {}, 2)
+    assert [each.what for each in first] == [VOTE.what, PAY.what]
+
+
+def test_changes_that_the_table_has_no_room_for_are_counted_where_sections_tell_them() -> None:
+    ledger = with_changes(PAY, TRIAL, VOTE)
+    pay, *others = ledger.relations.changes
+    ledger.relations = replace(ledger.relations, changes=tuple(others), more_changes=(pay,))
+    told = "1 more change is told under “How much does the fund hold?”."
+    assert f"|\n\n{told}\n\n## " in rendered(ledger)
+    untold = replace(ledger.relations, more_changes=(replace(pay, new=("E1",)),))
+    ledger.relations = untold
+    assert "more change" not in rendered(ledger)
+
+
+@pytest.mark.parametrize(
+    ("form", "depth", "asked", "shown", "left"),
+    [
+        (Form.REPAIRED, "standard", 24, 12, 18),
+        (Form.REPAIRED, "thorough", 24, 24, 6),
+        (Form.ATTRIBUTED, "thorough", 12, 12, 0),
+        (Form.REPAIRED, "quick", 0, 0, 0),
+    ],
+)
+def test_a_thorough_report_has_room_for_more_changes(
+    form: Form, depth: str, asked: int, shown: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = with_changes(PAY, TRIAL)
+    many = [replace(known.relations.changes[0], what=f"{n}") for n in range(30 * bool(asked))]
+    run: Any = SimpleNamespace(
+        form=form,
+        ledger=known,
+        config=SimpleNamespace(research_depth=depth),
+        question=SimpleNamespace(text="What has changed since 2014?"),
+    )
+    monkeypatch.setattr(compare, "find_changes", lambda *found: tuple(many[: [*found, None][3]]))
+    told, more = compare._shared_changes(run, (), {})
+    assert (compare._most_changes(run), len(told), len(more)) == (asked, shown, left)
 
 
 def test_one_change_needs_no_table_nor_does_a_report_that_lists_none() -> None:

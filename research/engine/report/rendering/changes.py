@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import compress
+
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import ToldChange
+from research.engine.journal.forms import Form
+from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import MONTH, stated_date
 from research.engine.report.rendering.markdown_escape import escape_sentence
@@ -14,31 +19,71 @@ from research.engine.text.tokens import capitalize_heading
 LEAST_CHANGES = 2
 
 
-def render_changes(marks: Markers) -> str:
-    """Return the changes that the comparison found as a section with a table; "" for few. Where no
-    finding dates a change, the table has the date of the oldest source of what applies now.
+def render_changes(draft: Draft, marks: Markers) -> str:
+    """Return the changes that the comparison found as a section with a table, and under which
+    headings those are that the table has no room for; "" for few. Where no finding dates a change,
+    the table has the date of the oldest source of what applies now, in a column of its own.
     """
     ledger, words = marks.ledger, marks.words
     told = ledger.relations.changes
     if len(told) < LEAST_CHANGES:
         return ""
-    rows = [["", words["before"], words["now"], words["as_of"]]]
+    is_apart = ledger.began >= Form.REPAIRED
+    dated = ("as_of", "first_reported") if is_apart else ("as_of",)
+    rows = [["", *(words[name] for name in ("before", "now", *dated))]]
     for each in told:
         texts = (each.what, each.before, each.now)
         named, was, now = (escape_sentence(marks.wall.masked(text)) for text in texts)
         cells = (f"{was} {marks.of(each.old)}", f"{now} {marks.of(each.new)}")
-        rows.append([capitalize_heading(named), *cells, _since(each, ledger, words)])
-    return f"## {words['changes']}\n\n{render_table(rows)}"
+        since, reported = _stated(each, ledger), _reported(each, ledger)
+        dates = [words.date(since), "" if since else words.date(reported)]
+        if not is_apart:
+            dates = [dates[0] or _by_source(reported, words)]
+        rows.append([capitalize_heading(named), *cells, *dates])
+    table = render_table(_without_empty_columns(rows) if is_apart else rows)
+    more = _told_elsewhere(draft, marks) if is_apart else ""
+    return "\n\n".join(filter(None, (f"## {words['changes']}", table, more)))
 
 
-def _since(change: ToldChange, ledger: Ledger, words: Labels) -> str:
-    """Return when something changed, otherwise of when its newer value is, by the finding or by the
-    source that gives it.
-    """
-    records = [ledger.book.records[i] for i in change.new]
-    told = change.since or max(map(stated_date, records))
-    if told:
-        return words.date(told)
-    days = [source.day for record in records for source in record.sources if source.day]
-    oldest = min(days, default="")[:MONTH]
-    return words["dated_by_source"].format(date=words.date(oldest)) if oldest else ""
+def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
+    """Return a table without the columns that have nothing below their names."""
+    kept = [any(column[1:]) for column in zip(*rows, strict=True)]
+    return [[*compress(row, kept)] for row in rows]
+
+
+def _stated(change: ToldChange, ledger: Ledger) -> str:
+    """Return when something changed, otherwise of when its newer value is, by the findings."""
+    return change.since or max(stated_date(ledger.book.records[i]) for i in change.new)
+
+
+def _reported(change: ToldChange, ledger: Ledger) -> str:
+    """Return the month of the oldest source that gives the newer value."""
+    sources = (source for i in change.new for source in ledger.book.records[i].sources)
+    return min(filter(None, (source.day for source in sources)), default="")[:MONTH]
+
+
+def _by_source(month: str, words: Labels) -> str:
+    return words["dated_by_source"].format(date=words.date(month)) if month else ""
+
+
+def _told_elsewhere(draft: Draft, marks: Markers) -> str:
+    """Return how many changes beyond those of the table the sections tell, and which do."""
+    found = [
+        section
+        for change in marks.ledger.relations.more_changes
+        if (section := _section_with(change.new, draft))
+    ]
+    names = ", ".join(f"“{marks.headings[part]}”" for part in dict.fromkeys(found))
+    return marks.words.count("more_changes", len(found), names=names) if found else ""
+
+
+def _section_with(evidence: Iterable[str], draft: Draft) -> str:
+    wanted = {*evidence}
+    return next(
+        (
+            section.aspect_id
+            for section in draft.sections
+            if any(not wanted.isdisjoint(said.evidence) for said in section.statements)
+        ),
+        "",
+    )

@@ -114,7 +114,7 @@ def render_report(
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
         ),
-        render_changes(marks) if layout.lists_changes else "",
+        render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course),
         ""
         if course
