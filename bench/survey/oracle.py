@@ -68,6 +68,7 @@ class SurveyOracle:
             name: self._aspects[self._facts[fact]["aspect"]]
             for (_, name), fact in self._cells.items()
         }
+        self._names_matters = False
         self._said: dict[str, str] = {}
         for page in pages:
             for told in page["facts"]:
@@ -75,6 +76,7 @@ class SurveyOracle:
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         envelope = Envelope.of(request.prompt)
+        self._names_matters = "what they disagree on" in request.system
         tasks: dict[str, Callable[[Envelope], Answer]] = {
             "intake": self.intake,
             "read": self.read,
@@ -203,7 +205,7 @@ class SurveyOracle:
         compared = len(entities) > 1
         return {
             "newer": self._pairs(by_fact, "superseded_by"),
-            "disagree": self._pairs(by_fact, "disputed_with"),
+            "disagree": self._disputes(by_fact),
             "earlier": list(self._recalled(envelope.lines("FINDINGS"))),
             "entities": entities if compared else [],
             "properties": properties if compared else [],
@@ -283,6 +285,14 @@ class SurveyOracle:
             for line in lines
         ]
 
+    def _disputes(self, by_fact: Mapping[str, Sequence[Line]]) -> list[list[str]]:
+        """Return the disputed pairs, each with the words that both have if a prompt asks for it."""
+        text = {line.id: line.text for lines in by_fact.values() for line in lines}
+        pairs = self._pairs(by_fact, "disputed_with")
+        if not self._names_matters:
+            return pairs
+        return [[one, other, _common_words(text[one], text[other])] for one, other in pairs]
+
     def _figures(self, by_fact: Mapping[str, Sequence[Line]]) -> Iterator[Answer]:
         """Yield the current quantities in the findings, the best supported first."""
         for fact in sorted(by_fact, key=lambda fact: -len(by_fact[fact])):
@@ -309,7 +319,8 @@ class SurveyOracle:
             "statements": [text for _, text in stated],
             "short_answer": self._short_answer(envelope, stated, first),
             "newer": self._pairs(by_fact, "superseded_by"),
-            "disagree": self._pairs(by_fact, "disputed_with"),
+            "disagree": self._disputes(by_fact),
+            "open": _left_open(envelope, "EVIDENCE"),
         }
 
     def _short_answer(
@@ -365,7 +376,10 @@ class SurveyOracle:
         first: dict[str, Line] = {}
         for line in envelope.lines("CHECKED STATEMENTS"):
             first.setdefault(line.note, line)
-        return {"sentences": [f"{line.text} [{line.id}]" for line in first.values()]}
+        return {
+            "sentences": [f"{line.text} [{line.id}]" for line in first.values()],
+            "open": _left_open(envelope, "CHECKED STATEMENTS"),
+        }
 
     def repair(self, envelope: Envelope) -> Answer:
         claims = {line.id: line.text for line in envelope.lines("EVIDENCE")}
@@ -521,6 +535,20 @@ def _clauses(sentence: str) -> list[str]:
     if len(pieces) >= 3 and not re.match(r"(?:and|or)\s", last):
         pieces[-1:] = re.split(r"\s+(?:and|or)\s+", last, maxsplit=1)
     return [part for piece in pieces for part in _CLAUSE.split(piece)]
+
+
+def _common_words(one: str, other: str) -> str:
+    """Return the first words that two findings have in common, without function words."""
+    known = {*plain_words(other)}
+    return " ".join([word for word in plain_words(one) if word in known][:LONGEST_NAME])
+
+
+def _left_open(envelope: Envelope, shown: str) -> list[str]:
+    """Return the sub-questions on which a prompt shows nothing: all that is known to be open."""
+    told = {line.note for line in envelope.lines(shown)}
+    return [
+        f"{sub.id}: {sub.text}" for sub in envelope.lines("SUB-QUESTIONS") if sub.id not in told
+    ]
 
 
 def _shared(old: Row, new: Row) -> str:

@@ -17,6 +17,7 @@ _MARKER = re.compile(r"\[(\d+)\]")
 _WORD = re.compile(r"\S*[^\W_]\S*")
 _LINE = re.compile(r"\*(?!\*)")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+_SIDE = re.compile(r"^> - \*\*[^*]+\*\*(?: \([^()]*\))? – ")
 _LEAST_WORDS = 5
 MOST_SENTENCES = 5
 
@@ -45,9 +46,13 @@ def body_blocks(markdown: str) -> list[str]:
 
 
 def _lines(block: str) -> list[str]:
-    """Return the items of a list apart, any other block as one."""
+    """Return the items of a list apart, those of a dispute without who holds the view, any other
+    block as one.
+    """
     if _ITEM.match(block):
         return [_ITEM.sub("", line) for line in block.splitlines()]
+    if "\n> - " in block:
+        return [_SIDE.sub("", line).removeprefix("> ") for line in block.splitlines()]
     return [" ".join(block.splitlines())]
 
 

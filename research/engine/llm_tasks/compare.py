@@ -31,6 +31,7 @@ from research.engine.llm_tasks.compared_findings import (
     contested_pairs,
     find_disagreements,
     find_replaced,
+    matters_of,
     settle_suspected_disputes,
     with_doubts,
 )
@@ -164,6 +165,9 @@ async def _note_relations(
     others has `compared` both records.
     """
     ledger = run.ledger
+    if run.form >= Form.REPAIRED:
+        relations = replace(relations, matters=matters_of(ledger, disagree))
+        disagree = [pair[:2] for pair in disagree]
     ledger.relations = relations
     before = dict(ledger.book.records)
     for old in relations.replaced:
@@ -189,6 +193,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "fence": fences(run),
         "things": compared_things(run.question.text),
         "most_changes": _most_changes(run),
+        "names_matter": run.form >= Form.REPAIRED,
         "sites": unclassified_sites(run),
     }
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.llm_tasks.answers import id_in
@@ -29,10 +30,10 @@ from research.engine.report.parts.dating import (
     stated_date,
     tells_in_order,
 )
-from research.engine.text.tokens import term_set, unique_texts
+from research.engine.text.tokens import normalise_space, term_set, unique_texts, words_in
 
 SHARED_TERMS = 2
-MOST_PROPERTIES, LONGEST_PROPERTY = 8, 7
+MOST_PROPERTIES, LONGEST_PROPERTY, LONGEST_MATTER = 8, 7, 8
 LEAST_LISTED = 3
 """Names of a list that is compared wherever the question asks for a comparison; two of them have to
 be chosen between.
@@ -322,6 +323,20 @@ def find_disagreements(
         and not set(one.keys) & set(other.keys)
         and (_share_terms(one, other) or _answer_the_same(one, other))
     ]
+
+
+def matters_of(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[tuple[str, str], str]:
+    """Return what pairs of records disagree on, of pairs behind whose ids that stands: few words,
+    with no name or number that the two claims don't have.
+    """
+    found = {}
+    for pair in told:
+        matter = normalise_space(" ".join(pair[2:])).rstrip(".")
+        for one, other in known_pairs(ledger, [pair[:2]]):
+            claims, language = f"{one.claim} {other.claim}", ledger.plan.language
+            if 0 < words_in(matter) <= LONGEST_MATTER and adds_nothing_to(matter, claims, language):
+                found[one.id, other.id] = matter
+    return found
 
 
 def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from bench.survey.measure import rows
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
@@ -504,6 +505,7 @@ def test_a_terse_report_quotes_only_the_side_of_a_dispute_that_it_does_not_tell(
 
 def test_both_sides_of_a_dispute_stand_in_one_box() -> None:
     ledger = ledger_of(NEW, OTHER, OLD)
+    ledger.began = Form.ATTRIBUTED
     ledger.book.oppose(NEW, OTHER)
     one, two, other = (Statement(r.claim, (r.id,)) for r in (NEW, OTHER, OLD))
     draft = Draft((one, two), (Section("A1", (one, two, other)),))
@@ -645,6 +647,7 @@ def test_other_findings_follow_what_the_draft_says_of_a_sub_question() -> None:
 
 def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> None:
     ledger = ledger_of(NEW, OTHER)
+    ledger.began = Form.ATTRIBUTED
     ledger.book.oppose(NEW, OTHER)
     ledger.relations = Relations(
         True, entities=("a", "c"), properties=("b",), cells={("a", "b"): Cell("4", ("E2",))}

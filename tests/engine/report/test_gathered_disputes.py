@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.disagreement import (
     first_of_sides,
@@ -47,9 +48,12 @@ def test_a_side_that_stands_elsewhere_comes_to_where_most_of_its_dispute_is(know
         Section("A2", (CELLARS, TIDE, GATE)),
         Section("A3", (TIDE_TOO,)),
     )
-    first, second = gather_rivals(Draft((), sections), known).sections
-    assert first.statements == (WHEELS,)
-    assert second.statements == (CELLARS, TIDE, TIDE_TOO, GATE, GATE_TOO)
+    both = replace(TIDE, evidence=("E1", "E4"))
+    for began, tide in ((Form.REPAIRED, (both,)), (Form.ATTRIBUTED, (TIDE, TIDE_TOO))):
+        known.began = began
+        first, second = gather_rivals(Draft((), sections), known).sections
+        assert first.statements == (WHEELS,)
+        assert second.statements == (CELLARS, *tide, GATE, GATE_TOO)
 
 
 def test_sides_of_one_dispute_are_a_group_though_their_pair_is_not_known(known: Ledger) -> None:
@@ -94,7 +98,7 @@ def test_disputed_records_that_one_statement_cites_are_on_one_side(known: Ledger
     gate = Statement("A gate stood open, says the Mill Society.", ("E2", "E3"))
     sections = (Section("A1", (TIDE, gate)), Section("A2", (CELLARS, TIDE_TOO)))
     first, second = gather_rivals(Draft((), sections), known).sections
-    assert first.statements == (TIDE, TIDE_TOO, gate)
+    assert first.statements == (replace(TIDE, evidence=("E1", "E4")), gate)
     assert second.statements == (CELLARS,)
 
 

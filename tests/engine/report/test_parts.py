@@ -240,6 +240,7 @@ def test_the_holder_of_a_view_is_the_name_that_the_other_side_lacks(
 
 def test_a_box_shows_who_holds_a_view_before_the_site_that_reports_it() -> None:
     made, _ = ledger("Why do they complain?")
+    made.began = Form.ATTRIBUTED
     claims = ("Wages come late, the Audit Office complains.", "Kora Holt complains of the food.")
     for number, (text, site) in enumerate(zip(claims, ("Harbour News", "Kora Holt"), strict=True)):
         source = page(f"https://s{number}.example/", text, site=site, published="2025-03-04")
@@ -302,6 +303,7 @@ def test_that_there_is_a_dispute_is_said_before_its_box_and_nothing_is_doubted_t
     said = replace(record_of("E1", "It fell in spring.", "a.example"), contradicts=("E2",))
     told = replace(record_of("E2", "It fell in autumn.", "b.example"), contradicts=("E1",))
     known = ledger_of(said, told)
+    known.began = Form.ATTRIBUTED
     statements = (
         Statement("When it fell is disputed.", ("E1", "E2")),
         Statement("One says in spring.", ("E1",)),
@@ -361,6 +363,7 @@ def test_a_view_that_its_holder_publishes_nowhere_names_who_reports_it() -> None
     other = record_of("E2", "The Daily Tide blames the ferry.", "tide.example")
     one, other = replace(one, contradicts=("E2",)), replace(other, contradicts=("E1",))
     known = ledger_of(one, other)
+    known.began = Form.ATTRIBUTED
     for record, site in ((one, "Evening Press"), (other, "The Daily Tide")):
         url = record.sources[0].url
         known.pages[url] = replace(page(url, record.claim), site=site)

@@ -304,9 +304,12 @@ async def test_disputes_are_shown_side_by_side() -> None:
     ]
     ran = await World(Web(pages), Oracle(SIMPLE)).ask(SIMPLE.question)
     assert "⚠ Sources disagree" in ran.report.markdown
-    box = ran.report.markdown.split("> **⚠ Sources disagree:** ")[1].split("\n")[0]
-    first, second = (text.rstrip(".") for text in (one, other))
-    assert box == f"{first} (coast.example, January 2025). [1] {second} (rival.example). [2]"
+    box = ran.report.markdown.split("> **⚠ Sources disagree:**\n")[1].split("\n\n")[0]
+    first, second = (
+        f"**coast.example** (January 2025) – {one} [1]",
+        f"**rival.example** – {other} [2]",
+    )
+    assert box.splitlines() == [">", f"> - {first}", f"> - {second}"]
     check_markers(ran)
 
 

@@ -10,9 +10,11 @@ from itertools import combinations
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.report.disputes import Disputes, says_half_of
-from research.engine.report.draft import Draft, Section, Statement
-from research.engine.text.entities import written_names
+from research.engine.report.draft import Draft, Section, Statement, check_statement
+from research.engine.report.parts.repetitions import SAME_WORDS
+from research.engine.text.entities import find_numbers, written_names
 from research.engine.text.language import ENGLISH, code_of
+from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
 
 _NO_HOLDER = re.compile(
@@ -88,6 +90,8 @@ def _in_order(
 
     others = [chunk for chunk in sides if is_other(chunk[0])]
     first = [chunk for chunk in sides if chunk not in others]
+    if ledger.began >= Form.REPAIRED:
+        first, others = (_said_once(chunks, ledger) for chunks in (first, others))
     for chunk in (*leads, *first, *others):
         yield from chunk
     if not others and not leads:
@@ -95,6 +99,55 @@ def _in_order(
         rival = next(rivals, None)
         if rival is not None and rival not in cited:
             yield replace(_as_statement(rival, ledger), is_item=first[0][0].is_item)
+
+
+def _said_once(chunks: Sequence[Chunk], ledger: Ledger) -> list[Chunk]:
+    """Return what is said on one side without what repeats it, whose evidence the first one cites
+    as well: mostly the same words with the same numbers, with nothing in its quotes against them.
+    """
+    kept: list[Chunk] = []
+    for said, *more in chunks:
+        for chunk in kept:
+            if _repeats(said, chunk[0], ledger):
+                evidence = (*chunk[0].evidence, *said.evidence)
+                chunk[0] = replace(chunk[0], evidence=tuple(dict.fromkeys(evidence)))
+                chunk += more
+                break
+        else:
+            kept.append([said, *more])
+    return kept
+
+
+def _repeats(said: Statement, first: Statement, ledger: Ledger) -> bool:
+    terms, others = term_set(said.body), term_set(first.body)
+    if jaccard(terms, others) < SAME_WORDS or _disagree(said, first, ledger):
+        return False
+    if {*find_numbers(said.body)} != {*find_numbers(first.body)} or said.quoted or first.quoted:
+        return False
+    alone = Statement(first.text, said.evidence)
+    check = check_statement(alone, ledger)
+    return check.outcome == "carried" or (check.outcome == "undecided" and not check.reasons)
+
+
+def sides_of(group: Sequence[Statement], ledger: Ledger) -> list[list[Statement]]:
+    """Return the statements of a dispute by its sides, in their order: those on one side don't
+    contradict each other, and what goes on about a side stands with it.
+    """
+    disputes, sides = Disputes(ledger, group), list[list[Statement]]()
+    for said in group:
+        own = disputes.sides_of(said)
+        fitting = (
+            side
+            for side in sides
+            if disputes.sides_of(side[0]) == own
+            and not any(_disagree(said, each, ledger) for each in side)
+        )
+        side = next(fitting, None) if own else (sides or [None])[-1]
+        if side is None:
+            sides.append([said])
+        else:
+            side.append(said)
+    return sides
 
 
 def first_of_sides(draft: Draft, ledger: Ledger) -> set[Statement]:

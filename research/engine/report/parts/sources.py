@@ -11,15 +11,15 @@ from research.engine.ports import SourceKind
 from research.engine.records import Evidence, QuoteSource, Source
 from research.engine.report.disputes import says_half_of
 from research.engine.report.draft import Statement
-from research.engine.report.parts.dating import DAY, YEAR, newest_date
+from research.engine.report.parts.dating import DAY, MONTH, YEAR, newest_date
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import term_set, unique_texts
 
 _NO_KINDS = frozenset({"unknown", "document"})
 _WEAK_KINDS = ("blog", "forum")
-LONGEST_NAME = 60
-"""Characters of a publisher's name beside a statement."""
+LONGEST_NAME, MOST_SITES = 60, 2
+"""Characters of a publisher's name beside a statement, and publishers that are named there."""
 
 
 PUBLISHERS: Mapping[str, SourceKind] = {
@@ -132,6 +132,61 @@ def reported_by(statement: Statement, ledger: Ledger, words: Labels, holder: str
     if ledger.began < Form.ORGANISED or not (holder and names) or own or statement.quoted:
         return ""
     return words["reported_by"].format(name=escape_markdown(names[0]))
+
+
+def holder_of_side(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
+    """Return as Markdown who holds the view of a statement, what kind of publisher it is, and of
+    when its source is: the `holder` that it names, otherwise the sites of its sources.
+    """
+    quoted = _sources_of(statement, ledger)
+    own = [source for source in quoted if _publishes(holder, source, ledger)]
+    name, kind, date = _published(own if holder else quoted, ledger, words)
+    if holder:
+        name, kind = escape_markdown(holder), kind_of_holder(holder, ledger, words)
+    details = ", ".join(filter(None, (kind, date)))
+    return f"**{name}**" + (f" ({details})" if details else "")
+
+
+def told_in(
+    statement: Statement, ledger: Ledger, words: Labels, holder: str, is_brief: bool = False
+) -> str:
+    """Return who reports a view, with kind and date unless `is_brief`, if the `holder` publishes
+    none of its sources; "" if nobody is known to hold it.
+    """
+    quoted = _sources_of(statement, ledger)
+    if not holder or not quoted or any(_publishes(holder, each, ledger) for each in quoted):
+        return ""
+    name, kind, date = _published(quoted[:1] if is_brief else quoted, ledger, words)
+    details = () if is_brief else (kind, date)
+    return ", ".join(filter(None, (words["told_in"].format(name=name), *details)))
+
+
+def _sources_of(statement: Statement, ledger: Ledger) -> list[QuoteSource]:
+    records = ledger.book.records
+    return [source for i in statement.evidence if i in records for source in records[i].sources]
+
+
+def _publishes(holder: str, source: QuoteSource, ledger: Ledger) -> bool:
+    return bool(holder) and term_set(holder) <= term_set(site_name(source, ledger))
+
+
+def _published(
+    sources: Sequence[QuoteSource], ledger: Ledger, words: Labels
+) -> tuple[str, str, str]:
+    """Return the names of the sites of sources as Markdown, their kind, if they have one, and their
+    month, or the years from the first to the last.
+    """
+    sites = unique_texts(site_name(source, ledger) for source in sources)
+    names = escape_markdown(", ".join(sites[:MOST_SITES]))
+    if more := len(sites) - MOST_SITES if len(sites) > MOST_SITES else 0:
+        names = words["and_more"].format(names=names, n=more)
+    pages = (ledger.sources.get(source.url) for source in sources)
+    kinds = {page.kind if page else "unknown" for page in pages}
+    kind = words[f"kind_{kinds.pop()}"] if len(kinds) == 1 and not kinds & _NO_KINDS else ""
+    months = sorted({source.day[:MONTH] for source in sources if source.day})
+    years = list(dict.fromkeys(month[:YEAR] for month in (*months[:1], *months[-1:])))
+    date = words.date(months[0]) if len(months) == 1 else "–".join(years)
+    return names, "" if kind.casefold() in names.casefold() else kind, date
 
 
 def kind_of_holder(holder: str, ledger: Ledger, words: Labels) -> str:

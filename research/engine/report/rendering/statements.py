@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
-from research.engine.report.parts.disagreement import holders_of, rival_groups
+from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
 from research.engine.report.parts.earlier_values import (
     tell_earlier,
     tells_earlier_itself,
@@ -21,11 +21,13 @@ from research.engine.report.parts.earlier_values import (
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import (
     doubt_mark,
+    holder_of_side,
     kind_of_holder,
     publisher_of,
     reported_by,
     site_name,
     told_by,
+    told_in,
     weak_kind,
 )
 from research.engine.report.rendering.markdown_escape import (
@@ -86,6 +88,61 @@ def _side_by_side(group: Sequence[Statement], marks: Markers, named: bool) -> st
     return " ".join((*(each.inline() for each in told), *quoted_lines(records, marks)))
 
 
+def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
+    """Return a box that says what a dispute is about, then in an item for each side who holds its
+    view, the view, and who reports it; the quotes that contradict it are a side as well.
+    """
+    ledger, records = marks.ledger, marks.ledger.book.records
+    leads = [said for said in group if _is_on_both_sides(said, ledger)]
+    sides = [said for said in group if said not in leads]
+    holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
+    items = [_one_side(side, holders, marks) for side in sides_of(sides, ledger)]
+    untold = [records[i] for said in group for i in marks.untold.get(said, ())]
+    items += [_quoted_side(side, marks) for side in _without_rivals(untold)]
+    shown |= {record.id for record in untold}
+    matters = ledger.relations.matters.items()
+    matter = next((told for pair, told in matters if shown.issuperset(pair)), "")
+    opening = " ".join(each.inline() for each in group_statements(leads, marks, boxed=True))
+    opening = opening or escape_markdown(marks.wall.masked(matter))
+    head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
+    return "\n".join((head, ">", *(f"> - {item}" for item in items)))
+
+
+def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks: Markers) -> str:
+    """Return the views of one side, each behind its holder; of a holder's views the first."""
+    told, before = [], ""
+    for said in side:
+        holder = holders.get(said, "")
+        name = holder_of_side(said, marks.ledger, marks.words, holder)
+        reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
+        beside = _told_beside(said, marks, named=True, teller=reported)
+        view = _render_cited(said, marks, frozenset(), beside, "").strip()
+        told.append(view if name == before or not said.evidence else f"{name} – {view}")
+        before = name
+    return " ".join(told)
+
+
+def _quoted_side(side: Sequence[Evidence], marks: Markers) -> str:
+    return " ".join(
+        f"{holder_of_side(Statement('', (record.id,)), marks.ledger, marks.words, '')} – "
+        f"“{marks.quote_of(record)}” {marks.of([record.id])}"
+        for record in side
+    )
+
+
+def _without_rivals(records: Iterable[Evidence]) -> list[list[Evidence]]:
+    """Return records in groups that hold none that contradict each other."""
+    groups: list[list[Evidence]] = []
+    for record in records:
+        fitting = (g for g in groups if not any(record.id in each.contradicts for each in g))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([record])
+        else:
+            group.append(record)
+    return groups
+
+
 def inline_texts(
     statements: Iterable[Statement], marks: Markers, asked: Set[str] = frozenset()
 ) -> list[str]:
@@ -114,18 +171,18 @@ def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Seq
     """Yield the statements of a dispute, before them those that only say that there is one: they
     rest on both sides.
     """
-    records = ledger.book.records
-
-    def is_lead(said: Statement) -> bool:
-        rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
-        return not rivals.isdisjoint(said.evidence)
-
-    sides = [said for said in group if not is_lead(said)]
+    sides = [said for said in group if not _is_on_both_sides(said, ledger)]
     if len(sides) < 2 or len(sides) == len(group):
         yield group
         return
     yield from ([said] for said in group if said not in sides)
     yield sides
+
+
+def _is_on_both_sides(said: Statement, ledger: Ledger) -> bool:
+    records = ledger.book.records
+    rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
+    return not rivals.isdisjoint(said.evidence)
 
 
 def render_disputed(
@@ -146,6 +203,9 @@ def render_disputed(
     marks.boxed = {i for group in boxes for said in group for i in said.evidence}
     for name, part in groupby(groups, key=kind):
         if name == "box":
+            if marks.ledger.began >= Form.REPAIRED:
+                blocks += (_listed_sides(group, marks) for group in part)
+                continue
             for group in part:
                 sides = _side_by_side(group, marks, not is_terse)
                 blocks.append(f"> **⚠ {words['disagree']}:** {sides}")
@@ -197,10 +257,10 @@ def with_site(ledger: Ledger, said: Statement) -> Statement:
     return replace(said, text=lead_in + said.body, lead_in=lead_in)
 
 
-def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
+def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | None = None) -> str:
     """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
     unless its author was asked to word that, whether it may have been overtaken, whether it rests
-    on forums alone and, with `named`, who says it.
+    on forums alone and, with `named`, who says it, unless a `teller` is given that says it.
     """
     stale = marks.layout.stale
     is_inline = said.quoted and not said.lead_in
@@ -211,17 +271,14 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
     is_asked = marks.layout.is_led and marks.layout.lists_changes
     is_plain = is_asked or tells_earlier_itself(said.body)
     values = [] if is_plain else [with_unit(value, said.body) for value in earlier]
-    holder = marks.holders.get(said, "")
     told = (
         "" if earlier else tell_earlier(said, marks.ledger, marks.words),
         marks.words["earlier"].format(values=", ".join(values)) if values else "",
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
-        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY, holder)
-        if named
-        else reported_by(said, marks.ledger, marks.words, holder),
-        _name_of(said, marks) if is_inline else "",
+        _teller_of(said, marks, named) if teller is None else teller,
+        _name_of(said, marks) if is_inline and teller is None else "",
     )
     shown = "; ".join(filter(None, told))
     names_kind = marks.layout.names_kinds and not said.lead_in
@@ -229,6 +286,15 @@ def _told_beside(said: Statement, marks: Markers, named: bool) -> str:
     if not kind or marks.words[f"kind_{kind}"].casefold() in f"{shown} {said.body}".casefold():
         return shown
     return "; ".join(filter(None, (shown, marks.words[f"only_{kind}"])))
+
+
+def _teller_of(said: Statement, marks: Markers, named: bool) -> str:
+    """Return who says a statement and when, or who reports it, if nobody is `named` otherwise."""
+    holder = marks.holders.get(said, "")
+    if not named:
+        return reported_by(said, marks.ledger, marks.words, holder)
+    precision = MONTH if marks.layout.stale else DAY
+    return told_by(said, marks.ledger, marks.words, precision, holder)
 
 
 def _name_of(quotation: Statement, marks: Markers) -> str:

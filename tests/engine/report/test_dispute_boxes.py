@@ -1,0 +1,204 @@
+"""A dispute as a list: what it is about, and for each side holder, view and who reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.compare import relate_drafted
+from research.engine.llm_tasks.compared_findings import matters_of
+from research.engine.ports import SourceKind
+from research.engine.records import Evidence, Source
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts.disagreement import gather_rivals, sides_of
+from research.engine.report.rendering.markdown import count_words, render_report
+from research.engine.report.report_format import Layout
+from tests.engine.report.test_comparing import ledger_of, on_day, record_of
+from tests.engine.scripted import page
+
+BOARD = "The Harbour Board blames the winter."
+TIDE = "The Daily Tide blames the ferry."
+
+
+def told(number: int, claim: str, host: str, *against: str) -> Evidence:
+    return replace(on_day(record_of(f"E{number}", claim, host), "2026-03-04"), contradicts=against)
+
+
+def ledger_with(
+    *records: Evidence, sites: Sequence[str] = (), kinds: Sequence[SourceKind] = ()
+) -> Ledger:
+    """Return a ledger in which the records are from pages of these sites and kinds."""
+    known = ledger_of(*records)
+    for record, site, kind in zip(records, sites, kinds or ["unknown"] * 9, strict=False):
+        url = record.sources[0].url
+        known.put_page(replace(page(url, record.claim), site=site))
+        known.sources[url] = Source(url, "T", "s.example", 1, kind=kind, site=site)
+    return known
+
+
+def box_of(known: Ledger, *said: Statement, layout: Layout | None = None) -> list[str]:
+    draft = Draft((), (Section("A1", said),))
+    shown = render_report(known, draft, "", 0, 0, layout or Layout()).markdown
+    _, _, rest = shown.partition("> **⚠ ")
+    return rest.partition("\n\n")[0].replace("> - ", "").splitlines()
+
+
+def said_of(*records: Evidence) -> list[Statement]:
+    return [Statement(record.claim, (record.id,)) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("site", "kind", "item"),
+    [
+        ("Harbour Board", "official", f"**Harbour Board** (official, March 2026) – {BOARD} [1]"),
+        ("Harbour Board News", "news", f"**Harbour Board** (news, March 2026) – {BOARD} [1]"),
+        ("Harbour Board", "unknown", f"**Harbour Board** (March 2026) – {BOARD} [1]"),
+        (
+            "Evening Press", "news",
+            "**Harbour Board** – The Harbour Board blames the winter "
+            "(reported by Evening Press, news, March 2026). [1]",
+        ),
+    ],
+)  # fmt: skip
+def test_a_side_names_its_holder_its_view_and_who_reports_it(
+    site: str, kind: SourceKind, item: str
+) -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=(site, "The Daily Tide"), kinds=(kind, "unknown"))
+    head, gap, first, second = box_of(known, *said_of(one, other))
+    assert (head, gap) == ("Sources disagree:**", ">") and first == item
+    assert second == f"**The Daily Tide** (March 2026) – {TIDE} [2]"
+    dense = Layout(is_dense=True, is_terse=True)
+    brief = item.replace(", news, March 2026).", ").")
+    assert box_of(known, *said_of(one, other), layout=dense)[2] == brief
+
+
+def test_without_a_named_holder_a_side_is_that_of_its_sites() -> None:
+    one, other = told(1, "It fell in spring.", "a.example", "E2", "E3", "E4"), "It fell in autumn."
+    rivals = [told(n, other, f"r{n}.example", "E1") for n in (2, 3, 4)]
+    known = ledger_with(one, *rivals, sites=("One", "Two", "Three", "Four"))
+    both = Statement(other, ("E2", "E3", "E4"))
+    *_, first, second = box_of(known, *said_of(one), both)
+    assert first == "**One** (March 2026) – It fell in spring. [1]"
+    assert second == f"**Two, Three and 1 more** (March 2026) – {other} [2][3][4]"
+
+
+def test_a_side_stands_once_however_many_statements_it_has() -> None:
+    """A third record contradicts both sides; what goes on about a side stands with it."""
+    spring = told(1, "It fell in spring.", "a.example", "E2", "E4")
+    autumn = told(2, "It fell in autumn.", "b.example", "E1", "E3", "E4")
+    again = told(3, "Spring it was, by its letters.", "c.example", "E2", "E4")
+    third = told(4, "It never fell.", "d.example", "E1", "E2", "E3")
+    known = ledger_with(spring, autumn, again, third, sites=("One", "Two", "Three", "Four"))
+    more = Statement("There had been frost.", ("E3",))
+    said = said_of(spring, autumn, again, third)
+    assert sides_of(said, known) == [[said[0], said[2]], [said[1]], [said[3]]]
+    assert sides_of([said[0], more, said[1]], known) == [[said[0], more], [said[1]]]
+    *_, first, second, last = box_of(known, said[0], said[2], said[1], said[3])
+    assert first == (
+        "**One** (March 2026) – It fell in spring. [1] "
+        "**Three** (March 2026) – Spring it was, by its letters. [2]"
+    )
+    assert second.startswith("**Two**") and last.startswith("**Four**")
+
+
+def test_a_quote_of_a_side_that_the_report_does_not_tell_is_a_side() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Harbour Board", "Tide"), kinds=("official", "news"))
+    *_, first, second = box_of(known, *said_of(one))
+    assert first.startswith("**Harbour Board** (official, March 2026) – ")
+    assert second == f"**Tide** (news, March 2026) – “{TIDE}” [2]"
+
+
+def test_what_only_says_that_there_is_a_dispute_is_no_side() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
+    lead = Statement("Who is to blame is open.", ("E1", "E2"))
+    head, _, *sides = box_of(known, lead, *said_of(one))
+    assert head == f"Sources disagree:** {lead.text} [1][2]" and len(sides) == 1
+
+
+@pytest.mark.parametrize(
+    ("second", "is_one"),
+    [
+        ("The bridge at Harrow fell in the autumn of 1887.", True),
+        ("The bridge at Harrow fell in the autumn of 1889.", False),
+        ("In 1887, by its letters, the old bridge at Harrow gave way in autumn rain.", False),
+    ],
+)
+def test_statements_of_one_side_that_say_the_same_are_one(second: str, is_one: bool) -> None:
+    """They have mostly the same words and the same numbers."""
+    first = "The bridge at Harrow fell in autumn 1887."
+    spring = told(1, "The bridge at Harrow fell in spring 1887.", "a.example", "E2", "E3")
+    one, other = (
+        told(number, claim, f"s{number}.example", "E1")
+        for number, claim in ((2, first), (3, second))
+    )
+    known = ledger_with(spring, one, other, sites=("One", "Two", "Three"))
+    draft = Draft((), (Section("A1", tuple(said_of(spring, one, other))),))
+    found = gather_rivals(draft, known).sections[0].statements
+    assert [each.evidence for each in found] == (
+        [("E1",), ("E2", "E3")] if is_one else [("E1",), ("E2",), ("E3",)]
+    )
+    known.began = Form.ATTRIBUTED
+    assert len(gather_rivals(draft, known).sections[0].statements) == 3
+
+
+@pytest.mark.parametrize(
+    ("matter", "shown"),
+    [
+        ("who is to blame: winter or ferry.", "who is to blame: winter or ferry"),
+        ("what the Harbour Guild blames", None),
+        ("what happened in 1887", None),
+        ("what is to blame for it by all that is known of it", None),
+        ("", None),
+    ],
+)
+async def test_a_box_says_what_a_dispute_is_about_in_words_that_the_claims_have(
+    matter: str, shown: str | None
+) -> None:
+    one, other = told(1, BOARD, "a.example"), told(2, TIDE, "b.example")
+    known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
+
+    async def refresh() -> None:
+        pass
+
+    run: Any = SimpleNamespace(
+        form=Form.REPAIRED, ledger=known, refresh_aspects=refresh,
+        question=SimpleNamespace(text=known.question),
+    )  # fmt: skip
+    pairs = [["[E1]", "E2", matter] if matter else ["E1", "E2"]]
+    assert matters_of(known, pairs) == ({("E1", "E2"): shown} if shown else {})
+    await relate_drafted(run, (), pairs)
+    head, *_ = box_of(known, *said_of(one, other))
+    assert head == f"Sources disagree:** {shown or ''}".rstrip()
+    assert known.book.records["E1"].contradicts == ("E2",)
+
+
+def test_an_address_stays_out_of_what_a_dispute_is_about() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
+    known.relations = Relations(True, matters={("E1", "E2"): "see evil.example"})
+    assert "evil" not in box_of(known, *said_of(one, other))[0]
+
+
+def test_who_holds_a_view_counts_as_no_word_of_the_report() -> None:
+    view = (
+        "> **⚠ Sources disagree:** the fall\n>\n> - **The Board** (official, May 2026) – It fell."
+    )
+    assert count_words(view) == 6
+
+
+def test_earlier_runs_keep_their_boxes() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Evening Press", "The Daily Tide"))
+    known.began = Form.ATTRIBUTED
+    (box,) = box_of(known, *said_of(one, other))
+    assert "blames the winter (via Evening Press, 4 March 2026). [1] **The Daily Tide**" in box
