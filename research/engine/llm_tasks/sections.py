@@ -209,11 +209,11 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         _summarised(text, statements, run.ledger) for text in answer.verdict[:MOST_OF_A_VERDICT]
     ]
     opening = (replace(said, is_verdict=True) for said in verdict if said)
-    is_told = isinstance(answer, OpenSummaryAnswer)
+    left = answer.open if isinstance(answer, OpenSummaryAnswer) else None
     return replace(
         draft,
         short_answer=(*opening, *filter(None, told)),
-        open=open_points(run.ledger, answer.open) if is_told else None,
+        open=None if left is None else open_points(run.ledger, left),
     )
 
 

@@ -142,7 +142,8 @@ def sides_of(group: Sequence[Statement], ledger: Ledger) -> list[list[Statement]
             if disputes.sides_of(side[0]) == own
             and not any(_disagree(said, each, ledger) for each in side)
         )
-        side = next(fitting, None) if own else (sides or [None])[-1]
+        last = sides[-1] if sides else None
+        side = next(fitting, None) if own else last
         if side is None:
             sides.append([said])
         else:
