@@ -1,4 +1,4 @@
-"""Tasks `draft` and `repair_draft`: the report, written from ledger ids, and its one mending."""
+"""Task `draft`: the report, written from ledger ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.compared_findings import compared_things
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, request_for
+from research.engine.llm_tasks.prompting.ask import Task, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
     EVERYTHING,
@@ -31,13 +31,11 @@ from research.engine.records import Evidence
 from research.engine.report.draft import (
     Computation,
     Draft,
-    Fault,
     Section,
     Statement,
     aspect_of,
     cite_ids,
     split_part,
-    statement_of,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.report_format import (
@@ -87,23 +85,12 @@ class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
     """A draft with a table and a verdict."""
 
 
-class RepairedStatement(Answer):
-    number: int
-    text: str
-    evidence: list[str]
-
-
-class RepairAnswer(Answer):
-    statements: list[RepairedStatement]
-
-
 COMPARED_FROM = 20
 """Records from which the findings are compared: fewer are compared while they are drafted."""
 DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
 TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
-REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
@@ -250,38 +237,6 @@ def _usual_length(run: Run) -> str:
 def _is_quick_and_broad(run: Run) -> bool:
     is_quick = run.config.research_depth == "quick"
     return is_quick and len(run.ledger.aspects) >= BROAD_FROM
-
-
-async def repair_draft(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
-    """Return the model's second try at faulty statements, by number."""
-    concerned = [r for r in usable_evidence(run.ledger) if _is_concerned(r, found)]
-
-    def context(room: int) -> dict[str, Any]:
-        return {
-            "question": run.question.text,
-            "language": run.ledger.plan.language,
-            "faults": found,
-            "evidence": most_relevant(concerned, room),
-            "fence": fences(run),
-        }
-
-    run.report_action("Mending sentences that say more than their evidence")
-    try:
-        answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
-    except TaskFailedError as failed:
-        run.fell_back(REPAIR.name, failed.cause)
-        return {}
-    faulty = {fault.number for fault in found}
-    return {
-        s.number: statement_of(s.text, s.evidence)
-        for s in answer.statements
-        if s.number in faulty and s.text.strip()
-    }
-
-
-def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
-    cited = {i for fault in found for i in fault.statement.evidence}
-    return not cited or record.id in cited
 
 
 def usable_evidence(ledger: Ledger) -> list[Evidence]:

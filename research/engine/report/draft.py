@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check
@@ -351,6 +351,19 @@ def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
     short = take(draft.short_answer)
     sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
     return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
+
+
+def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:
+    """Return the draft with statements replaced, and without those that None takes the place of;
+    sections left empty go too.
+    """
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(said for each in statements if (said := new.get(each, each)))
+
+    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
+    kept = tuple(section for section in sections if section.statements)
+    return replace(draft, short_answer=take(draft.short_answer), sections=kept)
 
 
 def walled(draft: Draft, wall: AddressWall) -> Draft:
