@@ -85,14 +85,27 @@ class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
     """A draft with a table and a verdict."""
 
 
+class WholeDraftAnswer(VerdictDraftAnswer):
+    """A draft with a verdict and, where the question asks what to do, steps for its asker."""
+
+    next_steps: list[str] = Field(default_factory=list)
+
+
+class TabledWholeDraftAnswer(TabledDraftAnswer, WholeDraftAnswer):
+    """The same with a table."""
+
+
 COMPARED_FROM = 20
 """Records from which the findings are compared: fewer are compared while they are drafted."""
 DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
 TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
+WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4000)
+TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 4000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
+MOST_STEPS = 5
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 LEAST_DRAFT = 400
@@ -191,6 +204,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "length": wanted_length(run.shape, _usual_length(run), len(ledger.aspects)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
+        "has_steps": _has_verdict(run) and run.form >= Form.REPAIRED,
         "is_organised": _is_organised(run),
         "is_terse": run.form >= Form.ATTRIBUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
@@ -200,6 +214,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
+    if _has_verdict(run) and run.form >= Form.REPAIRED:
+        return TABLED_WHOLE_DRAFT if _tabled(run) else WHOLE_DRAFT
     if _has_verdict(run):
         return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
     return TABLED_DRAFT if _tabled(run) else DRAFT
@@ -272,6 +288,7 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     told = answer.verdict if isinstance(answer, VerdictDraftAnswer) else []
     verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
     opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
+    steps = answer.next_steps if isinstance(answer, WholeDraftAnswer) else []
     return Draft(
         tuple(filter(_has_text, (*opening, *filter(None, short)))),
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
@@ -281,6 +298,7 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
             (cell.entity, cell.property, Cell(cell.value, tuple(cell.evidence)))
             for cell in (answer.cells if isinstance(answer, TabledDraftAnswer) else ())
         ),
+        next_steps=tuple(cite_ids(text, ledger) for text in steps[:MOST_STEPS]),
     )
 
 

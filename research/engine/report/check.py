@@ -24,7 +24,13 @@ from research.engine.report.key_claims import is_led
 from research.engine.report.report_gate import Checked
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
-from research.engine.verifier.check_draft import Verdicts, Verified, verify_draft, verify_statements
+from research.engine.verifier.check_draft import (
+    Verdicts,
+    Verified,
+    steps_that_follow,
+    verify_draft,
+    verify_statements,
+)
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
 QUOTED_WITHOUT_REPAIR = 0.125
@@ -46,8 +52,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         return await _check_after_repair(run, draft)
     if _lacks_summary(run, draft):
         faulty = [fault.statement for fault in await _find_faults(run, draft)]
-        sound = quote_instead(draft, faulty, run.ledger)
-        draft = replace(draft, short_answer=await write_summary(run, sound))
+        summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
+        draft = replace(draft, short_answer=summed.short_answer, next_steps=summed.next_steps)
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
@@ -57,13 +63,16 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     given = put_instead(draft, mended)
     left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
-    shown = quote_instead(given, [*refused, *first.unvouched], run.ledger)
+    steps, on_steps = await steps_that_follow(run, given.next_steps)
+    shown = quote_instead(
+        replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
+    )
     verified = Verified(
         shown,
         first.carried | second.carried,
         len(set(refused)),
-        first.planted + second.planted,
-        first.planted_found + second.planted_found,
+        first.planted + second.planted + on_steps.planted,
+        first.planted_found + second.planted_found + on_steps.found,
         first.use or second.use,
     )
     if run.has_model and not is_led(run):
@@ -170,7 +179,7 @@ async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ..
     """Return the draft with a summary of its statements, without sentences that their evidence
     doesn't carry, and the summary as the model gave it.
     """
-    summary = await write_summary(run, draft)
+    summary = (await write_summary(run, draft)).short_answer
     faulty = {fault.statement for fault in await _find_faults(run, Draft(summary, ()))}
     kept = tuple(each for each in summary if each not in faulty)
     if not kept:

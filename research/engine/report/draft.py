@@ -23,7 +23,7 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
-_FIGURES = frozenset({"number differs", "date differs", "name differs"})
+FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -114,7 +114,7 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `next_steps` are what the model infers that the asker should do.
     """
 
     short_answer: tuple[Statement, ...]
@@ -126,6 +126,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    next_steps: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -263,7 +264,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    is_amiss = not FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
     if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
@@ -378,6 +379,7 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         draft,
         short_answer=tuple(map(said, draft.short_answer)),
         sections=tuple(sections),
+        next_steps=tuple(map(said, draft.next_steps)),
     )
 
 

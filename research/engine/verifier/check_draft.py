@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine.evidence.claim_check import ClaimCheck
+from research.engine.evidence.claim_check import ClaimCheck, check_claim
+from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.draft import Draft, Statement, check_statements
+from research.engine.report.draft import FIGURES, Draft, Statement, check_statements
 from research.engine.run import Run
+from research.engine.text.entities import find_names
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check
+from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
 from research.engine.verifier.qualification import is_qualified, qualification_of
 from research.engine.verifier.quote_instead import quote_instead
@@ -126,14 +129,47 @@ async def _judge(
     )
 
 
-async def _ask(run: Run, undecided: Sequence[Statement], step: str) -> Judged:
+async def steps_that_follow(
+    run: Run, steps: Sequence[Statement]
+) -> tuple[tuple[Statement, ...], Judged]:
+    """Return what may be shown as inferred by the model, and the verdicts on it: code finds its
+    figures and names in the quotes or the question, and a believed verifier doesn't find that it
+    says something else than they do.
+    """
+    known = [each for each in steps if await run_in_thread(_is_within, each, run.ledger)]
+    if not known:
+        return (), Judged("")
+    judged = await _ask(run, known, "verify/steps", (CitedQuote(run.question.text, "question"),))
+    if judged.use != "believed":
+        return (), judged
+    return tuple(each for each in known if each not in judged.other), judged
+
+
+def _is_within(step: Statement, ledger: Ledger) -> bool:
+    """Return whether figures and names of a step are known, and no page dictates what it rests
+    on.
+    """
+    records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
+    if not step.text or not records or any(record.is_dictated for record in records):
+        return False
+    quotes = " ".join(source.quote for record in records for source in record.sources)
+    given = f"{quotes} {ledger.question}"
+    check = check_claim(step.text, given, ledger.question, by=ledger.refuses_by)
+    names = find_names(step.text)
+    is_known = all(name.casefold() in given.casefold() for name in names)
+    return is_known and check.outcome != "refused" and FIGURES.isdisjoint(check.reasons)
+
+
+async def _ask(
+    run: Run, undecided: Sequence[Statement], step: str, beside: Sequence[CitedQuote] = ()
+) -> Judged:
     if not run.has_model or not run.config.has_verifier:
         return Judged("off")
     known = await qualification_of(run)
     if known is None or not is_qualified(known, run.config.verifier_most_errors):
         return Judged("unqualified")
     run.report_action("Checking statements against their quotes")
-    asked = await plant(run, undecided)
+    asked = await plant(run, undecided, beside)
     try:
         verdicts = await ask_verdicts(run, f"{run.report_place}/{step}", asked.pairs)
     except TaskFailedError as failed:
