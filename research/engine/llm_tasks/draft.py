@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.claims.computed import ASKED
-from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
@@ -86,9 +86,12 @@ class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
 
 
 class WholeDraftAnswer(VerdictDraftAnswer):
-    """A draft with a verdict and, where the question asks what to do, steps for its asker."""
+    """A draft with a verdict and, where the question asks what to do, steps for its asker. `spare`
+    are numbers of statements, the one that can be left out first before the others.
+    """
 
     next_steps: list[str] = Field(default_factory=list)
+    spare: list[int] = Field(default_factory=list)
 
 
 class TabledWholeDraftAnswer(TabledDraftAnswer, WholeDraftAnswer):
@@ -204,7 +207,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "length": wanted_length(run.shape, _usual_length(run), len(ledger.aspects)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
-        "has_steps": _has_verdict(run) and run.form >= Form.REPAIRED,
+        "is_whole": _is_whole(run),
+        "words_of_part": _words_of_part(run),
         "is_organised": _is_organised(run),
         "is_terse": run.form >= Form.ATTRIBUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
@@ -214,7 +218,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
-    if _has_verdict(run) and run.form >= Form.REPAIRED:
+    if _is_whole(run):
         return TABLED_WHOLE_DRAFT if _tabled(run) else WHOLE_DRAFT
     if _has_verdict(run):
         return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
@@ -225,6 +229,10 @@ def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
     is_broad = len(run.ledger.aspects) >= VERDICT_FROM
     return is_broad and run.config.research_depth != "quick"
+
+
+def _is_whole(run: Run) -> bool:
+    return _has_verdict(run) and run.form >= Form.REPAIRED
 
 
 def _is_organised(run: Run) -> bool:
@@ -239,7 +247,22 @@ def _tabled(run: Run) -> tuple[str, ...]:
     return () if known else compared_things(run.question.text)
 
 
+def _words_of_part(run: Run) -> int:
+    """Return the words that a report of the usual length has for each sub-question, in tens; 0
+    where its form has a length of its own.
+    """
+    if not _is_whole(run) or run.shape.form in LENGTHS:
+        return 0
+    parts = sum(part.state in ANSWERING for part in run.ledger.aspects.values())
+    return _words_of_draft(run)[1] // max(1, parts) // 10 * 10
+
+
 def _usual_length(run: Run) -> str:
+    least, most = _words_of_draft(run)
+    return f"{least:,} to {most:,}"
+
+
+def _words_of_draft(run: Run) -> tuple[int, int]:
     least, most = run.limits.words
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
@@ -247,7 +270,7 @@ def _usual_length(run: Run) -> str:
         room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, most * 4 // 5 // 10 * 10)
-    return f"{least:,} to {most:,}"
+    return least, most
 
 
 def _is_quick_and_broad(run: Run) -> bool:
@@ -279,6 +302,8 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     first evidence; one without evidence belongs to the section of the statement before it.
     """
     said = _placed(_all_statements(ledger, answer.statements, answer.computed), ledger)
+    if isinstance(answer, WholeDraftAnswer):
+        said = _with_spare(said, answer.spare)
     sections: dict[str, list[Statement]] = {}
     aspect_id = next(iter(ledger.aspects))
     for statement in filter(_has_text, said):
@@ -300,6 +325,12 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
         ),
         next_steps=tuple(cite_ids(text, ledger) for text in steps[:MOST_STEPS]),
     )
+
+
+def _with_spare(said: Sequence[Statement], numbers: Sequence[int]) -> list[Statement]:
+    """Return the statements, those that can be left out with their place among these."""
+    places = {number: place for place, number in enumerate(dict.fromkeys(numbers), 1)}
+    return [replace(each, spare=places.get(n, 0)) for n, each in enumerate(said, 1)]
 
 
 def _placed(said: Sequence[Statement], ledger: Ledger) -> list[Statement]:

@@ -77,7 +77,9 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
 
 
 async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedStatement]:
-    concerned = [r for r in usable_evidence(run.ledger) if _is_concerned(r, found)]
+    shows_rivals = run.form >= Form.REPAIRED
+    usable = usable_evidence(run.ledger)
+    concerned = [r for r in usable if _is_concerned(r, found, shows_rivals)]
 
     def context(room: int) -> dict[str, Any]:
         return {
@@ -112,6 +114,10 @@ def _owner(ledger: Ledger, statement: Statement) -> str:
     return statement.about or statement.part or aspect_of(statement, ledger) or ""
 
 
-def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
+def _is_concerned(record: Evidence, found: Sequence[Fault], shows_rivals: bool) -> bool:
+    """Return whether a faulty statement cites a record or, if `shows_rivals`, what contradicts it;
+    any is concerned where none is cited.
+    """
     cited = {i for fault in found for i in fault.statement.evidence}
-    return not cited or record.id in cited
+    is_rival = shows_rivals and not cited.isdisjoint(record.contradicts)
+    return not cited or record.id in cited or is_rival

@@ -45,7 +45,8 @@ class Statement:
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
     the sub-question that it stands under in the short answer if its evidence belongs to another,
     `about` the one that its author put it under. One `by_number` was put into the short answer
-    instead of a new sentence.
+    instead of a new sentence. `spare` is its place among those that its author would leave out of a
+    report that is too long, from 1; 0 if it is none of them.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Statement:
     part: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
     by_number: bool = field(default=False, compare=False)
+    spare: int = field(default=0, compare=False)
 
     @property
     def body(self) -> str:

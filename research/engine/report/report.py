@@ -162,7 +162,13 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
     draft = told_once(draft, run.ledger.relations, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
-    return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
+    short = shorten(draft, is_short, is_kept, answered_by, cost)
+    left = _in_sections(draft) - _in_sections(short) if run.form >= Form.REPAIRED else ()
+    return replace(checked, draft=short, shortened=len(left))
+
+
+def _in_sections(draft: Draft) -> set[Statement]:
+    return {said for part in draft.sections for said in part.statements if said.evidence}
 
 
 def _leads(run: Run, draft: Draft) -> set[Statement]:
@@ -240,7 +246,8 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
-    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
+    shortened = words.count("shortened", checked.shortened) if checked.shortened else ""
+    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), shortened, ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
 
 
@@ -323,6 +330,7 @@ def _checks(checked: Checked) -> Checks:
         planted=verified.planted,
         planted_found=verified.planted_found,
         verifier=verified.use,
+        shortened=checked.shortened,
     )
 
 

@@ -58,7 +58,8 @@ def _instead(
     # the author of a section cites first what matters most
     best = min(records, key=lambda each: (each.is_dictated, 0 if given.about else len(each.claim)))
     quoted = quotation(best)
-    return [replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)]
+    new = replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)
+    return [replace(new, spare=given.spare)]
 
 
 # --- sentences of the short answer -----------------------------------------------------------
