@@ -129,12 +129,18 @@ class TabledOpenDraftAnswer(TabledDraftAnswer, OpenDraftAnswer):
     """A draft with a table that names what it leaves open."""
 
 
-class VerdictOpenDraftAnswer(VerdictDraftAnswer, OpenDraftAnswer):
-    """A draft with a verdict that names what it leaves open."""
+class WholeDraftAnswer(VerdictDraftAnswer, OpenDraftAnswer):
+    """A draft with a verdict, what it leaves open and, where the question asks what to do, steps
+    for its asker. `spare` are numbers of statements, the one that can be left out first before the
+    others.
+    """
+
+    next_steps: list[str] = Field(default_factory=list)
+    spare: list[int] = Field(default_factory=list)
 
 
-class TabledVerdictOpenDraftAnswer(TabledVerdictDraftAnswer, OpenDraftAnswer):
-    """A draft with a table and a verdict that names what it leaves open."""
+class TabledWholeDraftAnswer(TabledDraftAnswer, WholeDraftAnswer):
+    """The same with a table."""
 
 
 class FigureAnswer(Answer):

@@ -22,8 +22,8 @@ from research.engine.llm_tasks.answers import Answer, ComputedStatement
 from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
 from research.engine.llm_tasks.draft import (
     MOST_OF_A_VERDICT,
+    MOST_STEPS,
     earlier_values,
-    names_open,
     open_points,
     statements_of,
     usable_evidence,
@@ -68,9 +68,12 @@ class VerdictSummaryAnswer(Answer):
     verdict: list[str] = Field(default_factory=list)
 
 
-class OpenSummaryAnswer(VerdictSummaryAnswer):
-    """A summary that names what the report leaves open."""
+class WholeSummaryAnswer(VerdictSummaryAnswer):
+    """A summary with what the report leaves open, and with steps for the asker where the question
+    asks what to do.
+    """
 
+    next_steps: list[str] = Field(default_factory=list)
     open: list[str] = Field(default_factory=list)
 
 
@@ -78,8 +81,8 @@ UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY = Task("summary", VerdictSummaryAnswer, 1500)
-OPEN_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", OpenSummaryAnswer, 1700)
+SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
+WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
 
 
 @dataclass(frozen=True)
@@ -183,8 +186,9 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
 
 
 async def write_summary(run: Run, draft: Draft) -> Draft:
-    """Return a checked draft with the summary of its statements as its short answer, which cites
-    nothing but what they cite and is () where the model gives none, and with what it leaves open.
+    """Return a checked draft with its summary as short answer, which cites nothing but what its
+    statements cite, steps for the asker and what it leaves open; without them where the model gives
+    none.
     """
     shown = [
         each
@@ -192,28 +196,29 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         for each in summarised_of(section, run.ledger, SUMMARY_SHOWN)
     ]
     place = f"{run.report_place}/summary"
+    task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run,
-            place,
-            OPEN_SUMMARY if names_open(run) else SUMMARY,
-            lambda room: _summary_context(run, shown, room),
+            run, place, task, lambda room: _summary_context(run, shown, room)
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
-        return replace(draft, short_answer=())
-    statements = [each.statement for each in shown]
-    told = [_summarised(text, statements, run.ledger) for text in answer.sentences]
-    verdict = [
-        _summarised(text, statements, run.ledger) for text in answer.verdict[:MOST_OF_A_VERDICT]
-    ]
-    opening = (replace(said, is_verdict=True) for said in verdict if said)
-    left = answer.open if isinstance(answer, OpenSummaryAnswer) else None
+        return draft
+    steps, left = list[str](), None
+    if isinstance(answer, WholeSummaryAnswer):
+        steps, left = answer.next_steps, open_points(run.ledger, answer.open)
+
+    def read(texts: Sequence[str]) -> list[Statement]:
+        said = (_summarised(text, [each.statement for each in shown], run.ledger) for text in texts)
+        return [each for each in said if each]
+
+    verdict = [replace(said, is_verdict=True) for said in read(answer.verdict[:MOST_OF_A_VERDICT])]
     return replace(
         draft,
-        short_answer=(*opening, *filter(None, told)),
-        open=None if left is None else open_points(run.ledger, left),
+        short_answer=(*verdict, *read(answer.sentences)),
+        next_steps=tuple(read(steps[:MOST_STEPS])),
+        open=left,
     )
 
 
@@ -233,8 +238,9 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "fence": fences(run),
         "is_organised": run.form >= Form.ORGANISED,
         "is_terse": run.form >= Form.ATTRIBUTED,
-        "most_open": MOST_OPEN if names_open(run) else 0,
-        "gaps": gaps_shown(ledger) if names_open(run) else [],
+        "has_steps": run.form >= Form.REPAIRED,
+        "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
+        "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
         "length": f"at most {words * max(2, len(parts))}",
     }
 

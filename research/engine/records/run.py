@@ -185,9 +185,10 @@ class Checks:
 
     `by_code`, `by_model` and `by_neither` are the statements other than quotations, by what vouches
     for them. `quoted_instead` became quotations because nothing vouched for them. `planted`
-    unfaithful pairs were shown to the verifier, which found `planted_found` of them.
-    `open_points` counts what the report lists as still open; None of one that has no such list: a
-    quick one, one by code, and that of a run before `Form.REPAIRED`.
+    unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
+    were left out of a report that would be too long. `open_points` counts what the report lists as
+    still open; None of one that has no such list: a quick one, one by code, and that of a run
+    before `Form.REPAIRED`.
     """
 
     statements: int = 0
@@ -202,6 +203,7 @@ class Checks:
     planted: int = 0
     planted_found: int = 0
     verifier: VerifierUse = ""
+    shortened: int = 0
     open_points: int | None = None
 
 

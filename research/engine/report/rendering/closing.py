@@ -11,7 +11,7 @@ from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source
-from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
 from research.engine.report.report_format import MOST_OPEN
@@ -163,6 +163,20 @@ def _is_told(point: str, said: str) -> bool:
 def render_still_open(points: Iterable[str], words: Labels) -> str:
     lines = [f"- {escape_markdown(capitalize_heading(text))}" for text in points]
     return f"## {words['still_open']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def render_next_steps(draft: Draft, marks: Markers) -> str:
+    """Return what the model infers that the asker should do, a step a line, and that no source says
+    it.
+    """
+    if not draft.next_steps:
+        return ""
+    lines = [
+        f"{n}. {escape_sentence(said.text)} {marks.of(said.evidence)}"
+        for n, said in enumerate(draft.next_steps, 1)
+    ]
+    words = marks.words
+    return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:
