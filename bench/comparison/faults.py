@@ -31,7 +31,7 @@ from research.engine import (
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
-from research.engine.report.draft import Draft, drop_statements
+from research.engine.report.draft import Draft, put_instead
 from research.engine.report.draft import Fault as Faulty
 from research.engine.report.rendering.markdown import USUAL, Rendered, render_report
 from research.engine.report.report_format import Layout
@@ -102,8 +102,7 @@ def _half(
 ) -> Rendered:
     """Every second thing that the report says is left out, wherever it says it."""
     dropped = set(unique_texts(statement.text for statement in draft.statements)[1::2])
-    numbers = {n for n, said in enumerate(draft.statements, 1) if said.text in dropped}
-    left = drop_statements(draft, numbers)
+    left = put_instead(draft, {said: None for said in draft.statements if said.text in dropped})
     return render_report(ledger, left, ended, cut, by_code, layout)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.evidence.claims.computed import ASKED, Calculation, compute
+from research.engine.evidence.claims.names import exchanges_identifiers
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
@@ -234,8 +235,16 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
     check = check_statement(statement, ledger)
     if check.outcome != "carried" and not _is_supported(statement, ledger):
         return "its quotes don't say it"
-    is_refused = check.outcome == "refused"
-    return f"{', '.join(check.reasons)}, compared with its quotes" if is_refused else ""
+    if check.outcome == "refused":
+        return f"{', '.join(check.reasons)}, compared with its quotes"
+    records = [ledger.book.records[i] for i in statement.evidence]
+    quoted = " ".join(source.quote for record in records for source in record.sources)
+    is_compared = ledger.began >= Form.REPAIRED
+    if is_compared and exchanges_identifiers(
+        statement.text, quoted, _claim_context(records, ledger)
+    ):
+        return "it names another identifier than its quotes do for the same"
+    return ""
 
 
 def check_statements(
@@ -342,18 +351,6 @@ def _is_supported(statement: Statement, ledger: Ledger) -> bool:
 def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
     shown = [f"{s.title} {s.section}" for record in records for s in record.sources]
     return " ".join((ledger.question, *shown))
-
-
-def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
-    """Return the draft without the statements of these numbers; sections left empty go too."""
-    kept = iter([s if n not in numbers else None for n, s in enumerate(draft.statements, 1)])
-
-    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        return tuple(s for _ in statements if (s := next(kept)) is not None)
-
-    short = take(draft.short_answer)
-    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
-    return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
 
 
 def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from research.engine.evidence.claims.names import exchanges_identifiers
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
@@ -18,8 +19,8 @@ from research.engine.report.draft import (
     Section,
     Statement,
     calculate,
-    drop_statements,
     find_faults,
+    put_instead,
     replace_statements,
 )
 from research.engine.report.rendering.markdown import render_report
@@ -107,7 +108,7 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
     draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))
     found = find_faults(draft, known)
     assert [fault.number for fault in found] == [2, 4]
-    cut = drop_statements(draft, {2, 4})
+    cut = put_instead(draft, {wrong: None})
     assert cut.statements == [right, right, right]
     assert find_faults(cut, known) == []
     put_right = replace_statements(draft, {2: right, 4: replace(right, evidence=("E2",))})
@@ -117,7 +118,45 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
 
 def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (Statement("x"),)), Section("A2", (Statement("y"),))))
-    assert [section.aspect_id for section in drop_statements(draft, {1}).sections] == ["A2"]
+    left = put_instead(draft, {Statement("x"): None})
+    assert [section.aspect_id for section in left.sections] == ["A2"]
+
+
+def test_a_setting_is_not_called_by_the_name_of_a_similar_one() -> None:
+    """Both stand in the quote; a run of an earlier form leaves that to the verifier."""
+    quote = (
+        "autovacuum_freeze_min_age is the age of rows of one table, 90 million at most. "
+        "vacuum_freeze_min_age is the age of rows of all tables."
+    )
+    known, _ = ledger("How old may rows be?")
+    source = page("https://a.example/", quote)
+    known.put_page(source)
+    known.book.add(Finding(quote, "A1", quoted(source, quote), 0.9), 1)
+    right = Statement("autovacuum_freeze_min_age is 90 million at most.", ("E1",))
+    wrong = Statement("vacuum_freeze_min_age is 90 million at most.", ("E1",))
+    fault = "it names another identifier than its quotes do for the same"
+    assert reasons(known, right, wrong) == [fault]
+    known.began = Form.ATTRIBUTED
+    assert fault not in reasons(known, wrong)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "context", "is_exchanged"),
+    [
+        ("min_age is 5.", "table_min_age is 5.", "", True),
+        ("min_age is 5.", "table_min_age is 5.", "What is min_age?", True),
+        ("min_age is 5.", "table_min_age is 4. min_age is 5.", "", False),
+        ("min_age is 5.", "min_age is limited. Its default is 5. table_min_age is 4.", "", False),
+        ("min_age limits rows.", "table_min_age limits rows.", "", True),
+        ("min_age limits rows.", "min_age limits rows. table_min_age too.", "", False),
+        ("min_age and table_min_age are 5.", "table_min_age is 5, as min_age is.", "", False),
+        ("max_rows is 5.", "table_min_age is 5.", "", False),
+    ],
+)
+def test_identifiers_are_compared_whole(
+    claim: str, quote: str, context: str, is_exchanged: bool
+) -> None:
+    assert exchanges_identifiers(claim, quote, context) is is_exchanged
 
 
 @pytest.mark.requirement("B6")

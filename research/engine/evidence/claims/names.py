@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from research.engine.evidence.claims.clauses import closest_part, parts_of
+from research.engine.evidence.claims.clauses import (
+    clauses_of,
+    closest_part,
+    parts_of,
+    sentences_of,
+)
 from research.engine.text import entities
 from research.engine.text.language import code_of
 from research.engine.text.tokens import STOP_WORDS, term_set
@@ -22,6 +27,7 @@ _NO_SUBJECT = re.compile(r"(?:ed|ing|ly|s|tion)$")
 _ACRONYM = re.compile(r"\b[A-Z][A-Za-z]{0,4}[A-Z]\b")
 _INITIAL = re.compile(r"[^\W\d_][\w'’]*")
 _MOST_WORDS = 8
+_IDENTIFIER = re.compile(r"(?<!\w)[^\W_]+(?:_[^\W_]+)+(?!\w)")
 
 
 def is_misnamed(claim: str, quote: str, context: str) -> bool:
@@ -39,6 +45,40 @@ def has_foreign_name(claim: str, quote: str, context: str) -> bool:
     known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
     names = (*_names(claim), *_replaced_subject(claim, quote))
     return any(not known.has(name) for name in names)
+
+
+def exchanges_identifiers(claim: str, quote: str, context: str) -> bool:
+    """Return whether a claim says of an identifier what its quote says of one that contains it, or
+    that it contains ("vacuum_age", "autovacuum_age"): it stands in neither quote nor context, or a
+    number of its clause stands only in sentences of the quote on the other one.
+    """
+    quoted = _identifiers(quote)
+    known = quoted | _identifiers(context)
+    for clause in clauses_of(claim):
+        told = _identifiers(clause)
+        for name in told:
+            like = {other for other in quoted - told if _is_part(name, other)}
+            if like and (name not in known or _gives_value_of(clause, name, like, quote)):
+                return True
+    return False
+
+
+def _identifiers(text: str) -> frozenset[str]:
+    return frozenset(found.lower() for found in _IDENTIFIER.findall(text))
+
+
+def _is_part(one: str, other: str) -> bool:
+    return one != other and (one in other or other in one)
+
+
+def _gives_value_of(clause: str, name: str, like: Set[str], quote: str) -> bool:
+    """Return whether all sentences with a number of a clause name one of these, not this one."""
+    sentences = [(each, _identifiers(each)) for each in sentences_of(quote)]
+    for number in entities.find_numbers(_IDENTIFIER.sub(" ", clause)):
+        named = [found for each, found in sentences if number in entities.find_numbers(each)]
+        if named and all(name not in found and found & like for found in named):
+            return True
+    return False
 
 
 def adds_nothing_to(text: str, known: str, language: str) -> bool:
