@@ -23,7 +23,8 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
-FIGURES = frozenset({"number differs", "date differs", "name differs"})
+_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
+_FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -222,7 +223,10 @@ def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
     known = ledger.question.casefold()
     names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
     long = statement.words > CONNECTION_WORDS
-    return bool(long or names or entities.find_numbers(statement.text))
+    text = statement.text
+    if text.endswith(":") and ledger.began >= Form.REPAIRED:
+        text = _COUNT.sub("", text)  # "Three things hold it up:"
+    return bool(long or names or entities.find_numbers(text))
 
 
 def _find_fault(statement: Statement, ledger: Ledger) -> str:
@@ -266,7 +270,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    is_amiss = not FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
     if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
@@ -344,18 +348,6 @@ def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
     return " ".join((ledger.question, *shown))
 
 
-def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
-    """Return the draft without the statements of these numbers; sections left empty go too."""
-    kept = iter([s if n not in numbers else None for n, s in enumerate(draft.statements, 1)])
-
-    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        return tuple(s for _ in statements if (s := next(kept)) is not None)
-
-    short = take(draft.short_answer)
-    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
-    return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
-
-
 def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:
     """Return the draft with statements replaced, and without those that None takes the place of;
     sections left empty go too.
@@ -366,7 +358,8 @@ def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draf
 
     sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
     kept = tuple(section for section in sections if section.statements)
-    return replace(draft, short_answer=take(draft.short_answer), sections=kept)
+    short, steps = take(draft.short_answer), take(draft.next_steps)
+    return replace(draft, short_answer=short, sections=kept, next_steps=steps)
 
 
 def walled(draft: Draft, wall: AddressWall) -> Draft:
