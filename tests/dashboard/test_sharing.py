@@ -98,6 +98,7 @@ def share_page(run: Run) -> str:
 # --- making and revoking ----------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F33")
 def test_its_owner_shares_a_report_and_stops_sharing_it(report: Run, eve: User) -> None:
     client = signed_in(eve)
     assert "Create link" in client.get(share_page(report)).content.decode()
@@ -243,6 +244,7 @@ def test_a_run_that_goes_on_is_not_shared_meanwhile(report: Run, link: str) -> N
 # --- what readers see -------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F33")
 def test_a_reader_sees_the_report_with_its_citations(report: Run, link: str) -> None:
     page = BeautifulSoup(read(link), "html.parser")
     assert page.h1 and page.h1.get_text() == report.question
@@ -255,6 +257,7 @@ def test_a_reader_sees_the_report_with_its_citations(report: Run, link: str) -> 
         assert shown.select_one("mark") and not shown.select("form, input, textarea")
 
 
+@pytest.mark.requirement("F33")
 @pytest.mark.parametrize("page", ["", "citations/1/", "citations/9/"])
 def test_a_reader_finds_no_way_to_anything_else(
     report: Run, eve: User, link: str, page: str
@@ -348,6 +351,7 @@ def test_the_number_of_queries_does_not_grow_with_the_evidence(
 # --- private sources --------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F33")
 def test_of_a_document_only_the_cited_quotes_are_shared(private: Run, eve: User, link: str) -> None:
     for page, headers in ((f"{link}citations/1/", {}), (f"{link}citations/1/", PANEL), (link, {})):
         html = read(page, **headers)
