@@ -219,7 +219,8 @@ def test_a_deleted_run_is_no_longer_shared(report: Run, eve: User, link: str) ->
     thread.update(deleted_at=None)
     assert Client().get(link).status_code == 200
     deleting.delete_run(eve, report)
-    assert Client().get(link).status_code == 404
+    for page in ("", "citations/1/", "export/md"):
+        assert Client().get(f"{link}{page}").status_code == 404
 
 
 def test_archiving_a_thread_only_tidies_the_list(report: Run, link: str) -> None:
@@ -238,7 +239,8 @@ def test_the_links_of_a_deactivated_account_are_closed(
 
 def test_a_run_that_goes_on_is_not_shared_meanwhile(report: Run, link: str) -> None:
     Run.objects.update(status="researching")
-    assert Client().get(link).status_code == 404
+    for page in ("", "citations/1/", "export/md"):
+        assert Client().get(f"{link}{page}").status_code == 404
 
 
 # --- what readers see -------------------------------------------------------------------------
