@@ -19,6 +19,7 @@ from dashboard.markdown.statements import CitedText
 from dashboard.queries.queries import CitationRows, CitedStatement
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.quotes import plain_quote
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import term_set
 from research.models import Evidence, EvidenceSource, PageText
@@ -205,6 +206,9 @@ BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "g
 BY_MODEL = words.State(
     _("Statement: judged by the model to follow from the quote"), "check", "good"
 )
+INFERRED = words.State(
+    _("Next step: inferred by the model from this and its other citations"), "circle", "idle"
+)
 NOT_CHECKED = words.State(
     _("Statement: not checked whether it follows from the quote"), "circle", "idle"
 )
@@ -247,6 +251,8 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     quotes = [quote for record in said.evidence for quote in record.quotes.all()]
     if text.is_quotation:
         return QUOTATION
+    if text.heading == labels_for(rows.run.language)["next_steps"]:
+        return INFERRED
     if text.label:
         is_there = any(text.text.casefold() in quote.quote.casefold() for quote in quotes)
         return VALUE if is_there else NOT_CHECKED

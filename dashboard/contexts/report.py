@@ -194,6 +194,13 @@ def describe_checks(checks: dict[str, Any]) -> str:
             )
             % {"n": cut}
         )
+    if shortened := checks.get("shortened"):
+        told = ngettext(
+            "%(n)s was left out for length; a thorough report has room for more.",
+            "%(n)s were left out for length; a thorough report has room for more.",
+            shortened,
+        )
+        parts.append(told % {"n": shortened})
     return " ".join(parts)
 
 

@@ -124,7 +124,9 @@ async def _read_with_model(
                 whole=run.limits.notes > 1,
                 beside=asked.beside,
                 known=asked.known,
+                headings=run.form >= Form.REPAIRED,
             ),
+            "has_headings": run.form >= Form.REPAIRED,
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)

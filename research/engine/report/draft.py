@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check
@@ -23,7 +23,7 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
-_FIGURES = frozenset({"number differs", "date differs", "name differs"})
+FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -45,7 +45,8 @@ class Statement:
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
     the sub-question that it stands under in the short answer if its evidence belongs to another,
     `about` the one that its author put it under. One `by_number` was put into the short answer
-    instead of a new sentence.
+    instead of a new sentence. `spare` is its place among those that its author would leave out of a
+    report that is too long, from 1; 0 if it is none of them.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Statement:
     part: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
     by_number: bool = field(default=False, compare=False)
+    spare: int = field(default=0, compare=False)
 
     @property
     def body(self) -> str:
@@ -114,7 +116,7 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `next_steps` are what the model infers that the asker should do.
     """
 
     short_answer: tuple[Statement, ...]
@@ -126,6 +128,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    next_steps: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -263,7 +266,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    is_amiss = not FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
     if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
@@ -353,6 +356,19 @@ def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
     return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
 
 
+def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:
+    """Return the draft with statements replaced, and without those that None takes the place of;
+    sections left empty go too.
+    """
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(said for each in statements if (said := new.get(each, each)))
+
+    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
+    kept = tuple(section for section in sections if section.statements)
+    return replace(draft, short_answer=take(draft.short_answer), sections=kept)
+
+
 def walled(draft: Draft, wall: AddressWall) -> Draft:
     """Return the draft with an elision for each address that a statement may not give."""
 
@@ -365,6 +381,7 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         draft,
         short_answer=tuple(map(said, draft.short_answer)),
         sections=tuple(sections),
+        next_steps=tuple(map(said, draft.next_steps)),
     )
 
 

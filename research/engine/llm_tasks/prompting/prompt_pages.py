@@ -11,6 +11,7 @@ from research.engine.text.sentences import Sentence, sentence_terms, split_sente
 from research.engine.text.similarity import COPIED, near_copies
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
+from research.engine.untrusted.screening import label_of
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
@@ -24,12 +25,15 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as shown in the prompt, and whether it dictates wording."""
+    """A sentence as shown in the prompt, and whether it dictates wording. `heading` stands above it
+    if its section begins with it.
+    """
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool = False
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ def number_sentences(
     whole: bool = False,
     beside: Mapping[str, tuple[str, ...]] | None = None,
     known: Mapping[str, Set[int]] | None = None,
+    headings: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`, or to
     that for each of the topics `beside` those of this reading that it may be relevant to as well.
@@ -60,7 +65,8 @@ def number_sentences(
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
     page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
-    their page are `known` are left out. Both mappings are by address.
+    their page are `known` are left out. Both mappings are by address. With `headings` sentences
+    have the heading above them.
     """
     beside, known = beside or {}, known or {}
     shown = [
@@ -81,15 +87,26 @@ def number_sentences(
         told = only_quoted(split_sentences(page.text), aims[0])
         repeated = _repeated_sentences(page, sheets, copied_share)
         wanted = (*aims, *beside.get(page.url, ()))
-        left = shown[position]
+        left, section = shown[position], page.title
         near = left if whole else _near_sentences(page, left, wanted, only_near)
         for sentence in _fit_sentences(page, near, wanted, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told
-                lines.append(NumberedSentence(number, sentence, page, is_told))
+                begins = headings and sentence.section != section
+                heading = _heading_of(sentence, page, aims[0]) if begins else ""
+                lines.append(NumberedSentence(number, sentence, page, is_told, heading))
+                section = sentence.section
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
+
+
+def _heading_of(sentence: Sentence, page: Page, asked: str) -> str:
+    """Return the nearest heading or defined term above a sentence, unless it is the page's title or
+    instructs.
+    """
+    heading = sentence.section.rpartition(" › ")[2]
+    return "" if heading == page.title else label_of(heading, asked)
 
 
 def _share_room(sizes: Sequence[int], most: Sequence[int], room: int | None) -> list[int]:
