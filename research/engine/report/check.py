@@ -28,11 +28,13 @@ from research.engine.verifier.check_draft import (
     Verdicts,
     Verified,
     steps_that_follow,
+    strange_steps,
     verify_draft,
     verify_statements,
 )
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
+OF_ITS_OWN = "a next step may have figures and names of its quotes and of the question only"
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
@@ -58,13 +60,17 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
+    strange = await strange_steps(run, draft.next_steps)
+    odd = _as_faults(draft, strange)
     mended, second = dict[Statement, Statement | None](), Verdicts()
-    if _is_worth_a_repair(run, draft, found, first):
-        mended, second = await _repair(run, faults)
+    if _is_worth_a_repair(run, draft, [*found, *odd], first):
+        mended, second = await _repair(run, faults, odd)
     given = put_instead(draft, mended)
+    strange = await strange_steps(run, given.next_steps)
+    known = [step for step in given.next_steps if step not in strange]
     left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
-    steps, on_steps = await steps_that_follow(run, given.next_steps)
+    steps, on_steps = await steps_that_follow(run, known)
     shown = quote_instead(
         replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
     )
@@ -135,18 +141,26 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
     return bool((found or verdicts.refused) and is_judged and not is_brief)
 
 
+def _as_faults(draft: Draft, steps: Sequence[Statement]) -> list[Fault]:
+    """Return steps as faults that are numbered behind the draft's statements."""
+    return [Fault(n, each, OF_ITS_OWN) for n, each in enumerate(steps, len(draft.statements) + 1)]
+
+
 async def _repair(
-    run: Run, faults: Sequence[Fault]
+    run: Run, faults: Sequence[Fault], steps: Sequence[Fault]
 ) -> tuple[dict[Statement, Statement | None], Verdicts]:
     """Return what takes the place of faulty statements, None where the model leaves one out, and
-    the verdicts on it; a second try that fails the check as well is not among them.
+    the verdicts on it; a second try that fails the check as well is not among them. That at a step
+    is not judged here.
     """
-    tried = await repair_statements(run, faults)
-    new = tuple(said for said in tried.values() if said)
+    tried = await repair_statements(run, [*faults, *steps])
+    inferred = {step.statement for step in steps}
+    new = tuple(said for old, said in tried.items() if said and old not in inferred)
     found = await _find_faults(run, Draft((), (Section("", new),)))
     verdicts = await _verify(run, _others(new, found), "verify/repaired")
     failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
-    return {old: said for old, said in tried.items() if said not in failed}, verdicts
+    kept = {old: said for old, said in tried.items() if said not in failed or old in inferred}
+    return kept, verdicts
 
 
 # --- runs before `Form.REPAIRED` ------------------------------------------------------------

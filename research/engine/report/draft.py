@@ -24,7 +24,8 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
-FIGURES = frozenset({"number differs", "date differs", "name differs"})
+_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
+_FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -223,7 +224,10 @@ def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
     known = ledger.question.casefold()
     names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
     long = statement.words > CONNECTION_WORDS
-    return bool(long or names or entities.find_numbers(statement.text))
+    text = statement.text
+    if text.endswith(":") and ledger.began >= Form.REPAIRED:
+        text = _COUNT.sub("", text)  # "Three things hold it up:"
+    return bool(long or names or entities.find_numbers(text))
 
 
 def _find_fault(statement: Statement, ledger: Ledger) -> str:
@@ -275,7 +279,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    is_amiss = not FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
     if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
@@ -363,7 +367,8 @@ def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draf
 
     sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
     kept = tuple(section for section in sections if section.statements)
-    return replace(draft, short_answer=take(draft.short_answer), sections=kept)
+    short, steps = take(draft.short_answer), take(draft.next_steps)
+    return replace(draft, short_answer=short, sections=kept, next_steps=steps)
 
 
 def walled(draft: Draft, wall: AddressWall) -> Draft:

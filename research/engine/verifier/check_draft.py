@@ -11,6 +11,7 @@ the assessments of the rounds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.draft import FIGURES, Draft, Statement, check_statements
+from research.engine.report.draft import Draft, Statement, check_statements
 from research.engine.run import Run
 from research.engine.text.entities import find_names
 from research.engine.text.offload import run_in_thread
@@ -28,6 +29,15 @@ from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
 from research.engine.verifier.qualification import is_qualified, qualification_of
 from research.engine.verifier.quote_instead import quote_instead
+
+_NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
+"""A zero, which a step may set something to that no quote has at zero."""
+_STRANGE = frozenset((
+    "number differs", "date differs", "negation differs", "direction differs", "pairs mixed up",
+))  # fmt: skip
+"""Differences from quotes and question that no step may have; names are compared by themselves, and
+who does what is for the verifier.
+"""
 
 
 @dataclass(frozen=True)
@@ -129,35 +139,38 @@ async def _judge(
     )
 
 
+async def strange_steps(run: Run, steps: Sequence[Statement]) -> list[Statement]:
+    """Return the steps with a figure or a name that neither their quotes nor the question have, and
+    those that turn a quote round, rest on nothing known, or on what a page dictates.
+    """
+    return [each for each in steps if not await run_in_thread(_is_within, each, run.ledger)]
+
+
 async def steps_that_follow(
     run: Run, steps: Sequence[Statement]
 ) -> tuple[tuple[Statement, ...], Judged]:
-    """Return what may be shown as inferred by the model, and the verdicts on it: code finds its
-    figures and names in the quotes or the question, and a believed verifier doesn't find that it
-    says something else than they do.
+    """Return which of these steps may be shown as inferred by the model, and the verdicts on them:
+    a believed verifier must not find that one says something else than its quotes.
     """
-    known = [each for each in steps if await run_in_thread(_is_within, each, run.ledger)]
-    if not known:
+    if not steps:
         return (), Judged("")
-    judged = await _ask(run, known, "verify/steps", (CitedQuote(run.question.text, "question"),))
+    judged = await _ask(run, steps, "verify/steps", (CitedQuote(run.question.text, "question"),))
     if judged.use != "believed":
         return (), judged
-    return tuple(each for each in known if each not in judged.other), judged
+    return tuple(each for each in steps if each not in judged.other), judged
 
 
 def _is_within(step: Statement, ledger: Ledger) -> bool:
-    """Return whether figures and names of a step are known, and no page dictates what it rests
-    on.
-    """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
         return False
     quotes = " ".join(source.quote for record in records for source in record.sources)
-    given = f"{quotes} {ledger.question}"
-    check = check_claim(step.text, given, ledger.question, by=ledger.refuses_by)
-    names = find_names(step.text)
-    is_known = all(name.casefold() in given.casefold() for name in names)
-    return is_known and check.outcome != "refused" and FIGURES.isdisjoint(check.reasons)
+    heads = " ".join(f"{s.title} {s.section}" for record in records for s in record.sources)
+    given = f"{quotes} {heads} {ledger.question}"
+    said = _NOTHING.sub("", step.text)
+    check = check_claim(said, given, ledger.question, by=ledger.refuses_by)
+    is_known = all(name.casefold() in given.casefold() for name in find_names(said))
+    return is_known and _STRANGE.isdisjoint(check.reasons)
 
 
 async def _ask(

@@ -98,6 +98,15 @@ def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> Non
     assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
 
 
+def test_a_lead_in_of_a_list_may_count_its_items(known: Ledger) -> None:
+    told = Statement("Three things hold it up:")
+    sound = [Statement(LIT, ("E1",))] * 10
+    draft = Draft((), (Section("A1", (*sound, told)),))
+    assert find_faults(draft, known) == []
+    known.began = Form.ATTRIBUTED
+    assert [fault.statement for fault in find_faults(draft, known)] == [told]
+
+
 def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
     long = Statement("It is safe for everybody to climb up there alone at night " + "or so " * 3)
     assert reasons(known, *[Statement(LIT, ("E1",))] * 9, long) == ["it cites no evidence"]
@@ -108,7 +117,7 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
     draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))
     found = find_faults(draft, known)
     assert [fault.number for fault in found] == [2, 4]
-    cut = put_instead(draft, {wrong: None})
+    cut = put_instead(draft, {fault.statement: None for fault in found})
     assert cut.statements == [right, right, right]
     assert find_faults(cut, known) == []
     put_right = replace_statements(draft, {2: right, 4: replace(right, evidence=("E2",))})

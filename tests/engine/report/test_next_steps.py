@@ -54,8 +54,25 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
     ],
 )
 async def test_a_step_with_a_figure_or_name_of_its_own_is_left_out(step: str) -> None:
-    _, ran = await asked(step)
+    _, ran = await asked(step, repair=lambda _: {"statements": []})
     assert "Next steps" not in ran.report.markdown
+
+
+async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
+
+    def repair(answer: Answer) -> Answer:
+        return {"statements": [{**each, "text": FOUNDRY[:-9]} for each in answer["statements"]]}
+
+    model, ran = await asked("Ask for the foundry's ledgers of 1871. [E2]", repair=repair)
+    prompt = next(r.prompt for r in model.requests if r.task == "repair")
+    assert "a next step may have figures and names of its quotes" in prompt
+    assert "1. Look for the papers" in ran.report.markdown and "1871" not in ran.report.markdown
+    assert ran.report.checks.quoted_instead == 0
+
+
+async def test_a_step_may_set_something_to_zero() -> None:
+    _, ran = await asked("Count 0 visits to the Calder foundry before you have been there. [E2]")
+    assert "1. Count 0 visits" in ran.report.markdown
 
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:
