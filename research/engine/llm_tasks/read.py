@@ -124,7 +124,7 @@ async def _read_with_model(
                 whole=run.limits.notes > 1,
                 beside=asked.beside,
                 known=asked.known,
-                terms=run.form >= Form.REPAIRED,
+                pointed=run.form >= Form.REPAIRED,
             ),
             "has_terms": run.form >= Form.REPAIRED,
         }
