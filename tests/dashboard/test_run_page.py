@@ -465,7 +465,7 @@ PANEL = {"HX-Request": "true", "HX-Target": "citation-panel"}
         ),
     ],
 )
-def test_what_was_checked_stands_in_a_line_below_the_quote(
+def test_what_was_checked_stands_in_a_line_below_the_statement(
     client: Client, admin: User, checks: dict[str, int], told: str
 ) -> None:
     run = make_run(admin, "completed")
@@ -473,7 +473,7 @@ def test_what_was_checked_stands_in_a_line_below_the_quote(
     add_report(run, "About 600 years. [1]")
     Report.objects.update(checks=checks)
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
-    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    line = BeautifulSoup(html, "html.parser").select_one(".statement + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
     assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
@@ -502,7 +502,7 @@ def test_what_differs_and_what_code_vouches_for_is_in_that_line(
     evidence.uncertainty = ["number_differs"]
     evidence.save()
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
-    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    line = BeautifulSoup(html, "html.parser").select_one(".statement + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
     assert states == [
@@ -524,7 +524,7 @@ def test_the_panel_begins_with_the_statement_that_was_followed(client: Client, a
     for place in ("", "?place=1", "?place=2"):
         html = client.get(f"{address}{place}", headers=PANEL).content.decode()
         panel = BeautifulSoup(html, "html.parser")
-        told[place] = [each.get_text() for each in panel.select(".statement p:last-child")]
+        told[place] = [each.get_text().strip() for each in panel.select(".statement .said")]
         assert "Cited for 2 more statements" in html
     assert told == {"": ["Old (Oak, 2026)."], "?place=1": ["Slow."], "?place=2": [quoted]}
     assert "a quotation, word for word" in html
@@ -592,7 +592,12 @@ def test_what_is_not_next_to_the_quote_is_folded(client: Client, admin: User) ->
     assert len(folded) == 2 and "Home" in folded[0] and "Deep." in folded[1]
     assert "told of before" in folded[0]
     shown = [each.get_text().strip() for each in soup.select(".stored > p")]
-    assert shown == [f"{QUOTE} So it is.", "Next."]
+    told = "Oaks were told of before."
+    assert shown == [f"{' '.join([told] * 11)} {QUOTE} So it is.", "Next."]
+    soup = BeautifulSoup(client.get(address, headers=PANEL).content, "html.parser")
+    assert len(soup.select(".stored details")) == 2
+    shown = [each.get_text().strip() for each in soup.select(".stored > p")]
+    assert shown == [f"{' '.join([told] * 6)} {QUOTE} So it is.", "Next."], "room is short beside"
 
 
 def test_a_quote_is_shown_without_the_stored_copy(client: Client, admin: User) -> None:
