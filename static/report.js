@@ -18,10 +18,10 @@ document.addEventListener("htmx:afterSwap", (event) => {
   panel().focus({ preventScroll: true });
 });
 
-// as little as shows the whole quote between what sticks above and below it
+// as little as shows the words that matter between what sticks above and below it
 function showQuote(shown) {
   const edges = (part) => part.getBoundingClientRect();
-  const quotes = shown?.querySelectorAll(".stored :is(mark, .quoted)");
+  const quotes = shown?.querySelectorAll(".stored mark");
   if (!quotes?.length) return;
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
   const below = edges(shown.querySelector(".judge")).top - 8;
