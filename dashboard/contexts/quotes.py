@@ -115,9 +115,7 @@ def _near(
     return {*held, *before, *after}
 
 
-def _without_long_lead(
-    text: str, blocks: Sequence[Span], quote: int, most: int
-) -> Iterator[Span]:
+def _without_long_lead(text: str, blocks: Sequence[Span], quote: int, most: int) -> Iterator[Span]:
     """Yield the blocks; of a text before the first quote that has more than so many characters, the
     sentences that exceed them are split off.
     """

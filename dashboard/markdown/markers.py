@@ -178,9 +178,7 @@ def _flag_last_sentence(text: str) -> list[Token]:
     return [text_token(text[:start]), span_token("rejected", sentence), after]
 
 
-def _marker(
-    number: int, target: Link, seen: set[int], anchor: str, kinds: Sequence[str]
-) -> Token:
+def _marker(number: int, target: Link, seen: set[int], anchor: str, kinds: Sequence[str]) -> Token:
     """Return the link of a marker. The first of its number has the anchor of the citation, and
     those of later occurrences have an `anchor` of their own.
     """

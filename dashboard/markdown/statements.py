@@ -150,9 +150,7 @@ class _Said:
         clauses = tuple((days_in_words(text), tuple(markers)) for text, markers in parts)
         text = " ".join("".join(text for text, _ in clauses).split())
         is_in_parts = sum(bool(markers) for _, markers in clauses) > 1
-        return CitedText(
-            text, tuple(self.markers), heading, label, clauses if is_in_parts else ()
-        )
+        return CitedText(text, tuple(self.markers), heading, label, clauses if is_in_parts else ())
 
 
 def _begins_another(said: str, text: str) -> bool:
