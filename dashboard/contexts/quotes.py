@@ -25,6 +25,8 @@ from research.models import Evidence, EvidenceSource
 
 LEAD_LENGTH = 80
 """Maximum characters that a card shows of a quote before the words that matter."""
+FENCE = re.compile(r"^(?:```|~~~).*$", re.MULTILINE)
+"""A line before or behind code."""
 Span = tuple[int, int]
 """Start and end in a page's text."""
 
@@ -120,7 +122,9 @@ def _without_long_lead(text: str, blocks: Sequence[Span], quote: int, most: int)
     sentences that exceed them are split off.
     """
     for start, end in blocks:
-        lead = text[start:quote] if start + most < quote < end else ""
+        is_split = start + most < quote < end
+        is_split = is_split and block_kind(text[start:end].lstrip("\n")) != "code"
+        lead = text[start:quote] if is_split else ""
         ends = [start + found.end() for found in re.finditer(r"\n|[.!?。]\s*", lead)]
         if ends:
             split = next((place for place in ends if quote - place <= most), ends[-1])
@@ -142,11 +146,23 @@ def bearing_spans(quotes: Sequence[EvidenceSource]) -> Iterator[tuple[int, int]]
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) offsets of the blocks between blank lines."""
+    """Yield the (start, end) offsets of the blocks between blank lines; code between fences is one
+    block.
+    """
     # "One\ntwo\n\nthree" has the blocks "One\ntwo" and "\nthree"
+    code: list[Span] = []
     for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.DOTALL):
-        if match[0].strip():
+        if not match[0].strip():
+            continue
+        is_fenced = len(FENCE.findall(match[0])) % 2 == 1
+        if is_fenced and code:
+            yield code[0][0], match.end()
+            code = []
+        elif is_fenced or code:
+            code.append(match.span())
+        else:
             yield match.span()
+    yield from code  # never closed
 
 
 def block_context(
@@ -154,8 +170,12 @@ def block_context(
 ) -> dict[str, Any]:
     content = text[start:end]
     lead = len(content) - len(content.lstrip("\n"))
-    start += lead
     kind = block_kind(content[lead:])
+    if fence := FENCE.match(content, lead):
+        last = content.rstrip().rfind("\n", fence.end())
+        end = start + last if last > 0 and FENCE.match(content, last + 1) else end
+        lead = min(fence.end() + 1, end - start)
+    start += lead
     if kind == "heading":
         start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
     return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans, bearing))}
@@ -164,7 +184,7 @@ def block_context(
 def block_kind(content: str) -> str:
     if re.match(r"#{1,6} +\S", content):  # "## Results"
         return "heading"
-    if content.startswith("    "):
+    if content.startswith("    ") or FENCE.match(content):
         return "code"
     return "lines" if "\n" in content.strip() or "\t" in content else "text"
 
