@@ -47,7 +47,7 @@ def test_a_card_shortens_what_comes_before_the_words_that_matter() -> None:
     ("text", "blocks"),
     [
         ("So:\n\n    a = 1\n\nOr.", [("text", "So:"), ("code", "    a = 1"), ("text", "Or.")]),
-        ("So:\n\n```sql\nA;\n\nB;\n```\n\nOr.", [("text", "So:"), ("code", "A;\n\nB;"), ("text", "Or.")]),
+        ("So:\n\n```sql\nA;\n\nB;\n```", [("text", "So:"), ("code", "A;\n\nB;")]),
         ("~~~\nA;\n~~~\n", [("code", "A;")]),
         ("```\nA;\n\nOr.", [("code", "A;"), ("text", "Or.")]),
         ("```", [("code", "")]),

@@ -492,6 +492,60 @@ def test_a_check_names_the_other_citations_of_its_statement(client: Client, admi
     assert "to follow from the quote, together with [2] and [3]" in html
 
 
+def test_a_citation_says_for_which_words_of_its_statement_it_stands(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    quotes = ("An oak lives for about 600 years.", "It is slow.")
+    for number, quote in enumerate(quotes, 1):
+        add_evidence(run, number, quote)
+    said = "An oak lives for about 600 years [1], as `it_is` slow [2][1]."
+    report = add_report(run, f"{said} So it is. [1]")
+    report.citations = [
+        {"marker": 1, "evidence_ids": ["E1"], "url": URL, "places": [["E1"]] * 3},
+        {"marker": 2, "evidence_ids": ["E2"], "url": URL, "places": [["E2"]]},
+    ]
+    report.checks = {"by_model": 1}
+    report.save()
+    marked, others, checks = {}, {}, {}
+    for number in (1, 2):
+        address = f"/runs/{run.public_id}/citations/{number}/"
+        panel = BeautifulSoup(client.get(address, headers=PANEL).content, "html.parser")
+        statement = panel.select_one(".statement")
+        assert statement is not None
+        told = statement.select_one(".said")
+        assert told is not None and " ".join(told.get_text().split()) == (
+            "An oak lives for about 600 years, as it_is slow."
+        )
+        marked[number] = [each.get_text() for each in told.select("mark")]
+        others[number] = [each["href"] for each in statement.select("a")]
+        checks[number] = [each.get_text() for each in panel.select(".check-line .state")]
+        assert "This citation stands behind the marked words." in statement.get_text()
+    assert marked == {1: ["An oak lives for about 600 years"], 2: ["as it_is slow"]}
+    assert others[2] == [f"/runs/{run.public_id}/citations/1/?place=0"]
+    found = "Marked words: checked word for word by code"
+    assert found in checks[1] and found not in checks[2]
+    assert checks[1][-1] == (
+        "Statement: judged by the model to follow from the quote, together with [2]"
+    )
+
+
+def test_a_check_by_code_names_no_citation_that_it_did_not_need(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    for number in (1, 2):
+        add_evidence(run, number)
+    report = add_report(run, f"{QUOTE} [1][2]")
+    report.citations = [*report.citations, {"marker": 2, "evidence_ids": ["E2"], "url": URL}]
+    report.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    panel = BeautifulSoup(html, "html.parser")
+    assert "checked word for word by code" in html and "together with" not in html
+    assert not panel.select(".said mark") and "marked words" not in html
+    assert [each.get_text() for each in panel.select(".statement a")] == ["2"]
+
+
 def test_what_differs_and_what_code_vouches_for_is_in_that_line(
     client: Client, admin: User
 ) -> None:
