@@ -103,9 +103,10 @@ function tellSection() {
 
 function line(cite) {
   const [title, facts] = noteOf(cite).split("\n");
+  const [site, day] = facts.split(" · ");
   const link = part("a", "");
   link.href = cite.href;
-  link.append(part("b", cite.text), part("span", title), part("small", facts));
+  link.append(part("b", cite.text), part("span", title), part("small", `${site} · ${day}`));
   link.addEventListener("click", (event) => {
     event.preventDefault();
     cite.click();
