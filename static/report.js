@@ -80,6 +80,10 @@ document.addEventListener("keydown", (event) => {
 // the section that is read, and the pages that it cites:
 
 window.addEventListener("scroll", tellSection, { passive: true });
+document.addEventListener("htmx:oobAfterSwap", () => {
+  delete document.querySelector(".in-view")?.dataset.at;
+  tellSection();
+});
 
 function tellSection() {
   const begun = (title) => title.getBoundingClientRect().top < innerHeight / 3;

@@ -6,6 +6,7 @@ that deserve doubt.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ AROUND = 110
 NAMED = 80
 """Characters of a claim that identify it in a message."""
 UNREVIEWED = "none"
+HEADING_MARK = re.compile(r"^#{1,6} ", re.MULTILINE)
 
 
 class ReviewForm(forms.Form):
@@ -225,7 +227,9 @@ def _in_short(found: InContext | None) -> InContext | None:
     """Return a quote with a few words of the stored copy on each side."""
     if found is None:
         return None
-    before, after = (" ".join(text.split()) for text in (found.before, found.after))
+    before, after = (
+        " ".join(HEADING_MARK.sub("", text).split()) for text in (found.before, found.after)
+    )
     if len(before) > AROUND:
         before = f"… {before[-AROUND:].partition(' ')[2]}"
     if len(after) > AROUND:

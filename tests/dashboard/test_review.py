@@ -56,7 +56,7 @@ def test_a_quote_stands_among_the_words_around_it(client: Client, run: Run) -> N
     add_report(run, "It is old. [1]")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
     quote = page.select(".card blockquote")[0]
-    assert " ".join(quote.get_text().split()) == (f"# Oak Home {QUOTE} It is slow. <b>The end</b>")
+    assert " ".join(quote.get_text().split()) == (f"Oak Home {QUOTE} It is slow. <b>The end</b>")
     assert quote.select_one("mark").get_text() == QUOTE  # type: ignore[union-attr]
     PageText.objects.update(text="Gone.")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
