@@ -80,10 +80,13 @@ document.addEventListener("keydown", (event) => {
 // the section that is read, and the pages that it cites:
 
 window.addEventListener("scroll", tellSection, { passive: true });
-document.addEventListener("htmx:oobAfterSwap", () => {
+document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
+
+// a report is shown once its whole message is there
+function tellAnew() {
   delete document.querySelector(".in-view")?.dataset.at;
   tellSection();
-});
+}
 
 function tellSection() {
   const begun = (title) => title.getBoundingClientRect().top < innerHeight / 3;
