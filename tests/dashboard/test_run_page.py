@@ -520,7 +520,7 @@ def test_a_citation_says_for_which_words_of_its_statement_it_stands(
         marked[number] = [each.get_text() for each in told.select("mark")]
         others[number] = [each["href"] for each in statement.select("a")]
         checks[number] = [each.get_text() for each in panel.select(".check-line .state")]
-        assert "This citation stands behind the marked words." in statement.get_text()
+        assert "This citation stands for the marked words." in statement.get_text()
     assert marked == {1: ["An oak lives for about 600 years"], 2: ["as it_is slow"]}
     assert others[2] == [f"/runs/{run.public_id}/citations/1/?place=0"]
     found = "Marked words: checked word for word by code"
