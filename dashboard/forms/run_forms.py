@@ -56,10 +56,10 @@ class InstructionForm(forms.Form):
     """An instruction in words; one that is too long is told so instead of being cut off."""
 
     text = forms.CharField(
-        label=_("Add an instruction"),
+        label=_("What should this run keep in mind?"),
         help_text=_(
-            "In your own words, such as “Leave out vendor blogs” or “Costs for a household, not "
-            "for companies”. It is followed from the end of this round on."
+            "For example “Leave out vendor blogs” or “Costs for a household, not for companies”. "
+            "It is followed from the end of this round on."
         ),
         validators=[
             MaxLengthValidator(
@@ -74,7 +74,7 @@ class InstructionForm(forms.Form):
                 "aria-describedby": "instruction-help instruction-problem",
             }
         ),
-        error_messages={"required": _("Write what this run should heed.")},
+        error_messages={"required": _("Write what this run should keep in mind.")},
     )
 
     use_required_attribute = False

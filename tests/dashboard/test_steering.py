@@ -237,7 +237,7 @@ def test_an_instruction_is_heard_before_a_worker_takes_it(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (" ", "Write what this run should heed."),
+        (" ", "Write what this run should keep in mind."),
         ("x" * (INSTRUCTION_LENGTH + 1), "It has 301 characters; the maximum is 300."),
     ],
 )
@@ -257,7 +257,7 @@ def test_the_field_has_a_label_and_help_and_does_not_cut_off_what_is_pasted(
 ) -> None:
     soup = shown(client, modelled)
     [field] = soup.select(".instruct input[name=text]")
-    assert texts(soup, f"label[for={field['id']}]") == ["Add an instruction"]
+    assert texts(soup, f"label[for={field['id']}]") == ["What should this run keep in mind?"]
     first, *_ = str(field["aria-describedby"]).split()
     assert "Leave out vendor blogs" in texts(soup, f"#{first}")[0]
     assert "maxlength" not in field.attrs
@@ -297,7 +297,7 @@ def test_the_field_comes_when_the_run_takes_instructions(client: Client, admin: 
     Run.objects.update(status="researching", analyst="a-model")
     assert b"The fixed mode" in client.get(address, {"have": had["value"]}).content
     Run.objects.update(mode="adaptive")
-    assert b'class="instruct"' in client.get(address, {"have": had["value"]}).content
+    assert b'name="text"' in client.get(address, {"have": had["value"]}).content
 
 
 def test_an_instruction_that_the_engine_refused_is_told_while_it_runs_and_afterwards(
