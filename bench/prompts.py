@@ -35,7 +35,7 @@ from research.engine import (
     Tools,
     run_in_memory,
 )
-from research.engine.llm_tasks import assess, compare, draft, intake, read, sections, verify
+from research.engine.llm_tasks import assess, compare, draft, intake, read, repair, sections, verify
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.prompting.ask import (
     PROMPTS,
@@ -49,7 +49,7 @@ from tests.support.real_model import MODEL, SERVER, served
 ANSWERS: Mapping[str, type[Answer]] = {
     task.name: task.answer
     for task in (
-        intake.AGREED, read.TASK, assess.TASK, compare.COMPARE, draft.DRAFT, draft.REPAIR,
+        intake.AGREED, read.TASK, assess.TASK, compare.COMPARE, draft.DRAFT, repair.REPAIR,
         sections.SECTION, sections.SUMMARY, verify.VERIFY,
     )
 }  # fmt: skip

@@ -389,14 +389,22 @@ DEFAULT_FROM_EMAIL = environment.read_string(
     "plumbline@localhost",
     help="Sender of e-mails, such as Plumbline <research@example.org>.",
 )
+LOCAL_URL = f"http://127.0.0.1:{PORT}"
 PUBLIC_URL = (
     environment.read_url(
         "PUBLIC_URL",
         ("http", "https"),
-        help="Address under which people open the pages, for links in e-mails and webhooks, such "
-        "as https://research.example.org; http://127.0.0.1 with PORT if not set.",
+        help="Address under which people open the pages, for links in e-mails and webhooks and to "
+        "shared reports, such as https://research.example.org; http://127.0.0.1 with PORT if not "
+        "set.",
     )
-    or f"http://127.0.0.1:{PORT}"
+    or LOCAL_URL
+)
+SHARE_REPORTS = environment.read_boolean(
+    "SHARE_REPORTS",
+    default=True,
+    help="Let people make links to their finished reports, which anyone can read without an "
+    "account; off also closes the links that were made.",
 )
 METRICS_TOKEN = environment.read_key(
     "METRICS_TOKEN",

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, path
 from django.urls.resolvers import RoutePattern
 from django.views.i18n import set_language
 
+from dashboard import sharing
 from dashboard.automation import views as automation
 from dashboard.forms.form_errors import by_form
 from dashboard.views import (
@@ -129,6 +130,11 @@ urlpatterns = [
         for change in history.CHANGES
     ),
     path("runs/<slug:public_id>/export/<slug:extension>", run.export_run, name="export"),
+    path("runs/<slug:public_id>/share/", sharing.share_report, name="share"),
+    path("runs/<slug:public_id>/share/stop/", sharing.stop_sharing, name="stop_sharing"),
+    path("s/<slug:token>/", sharing.show_report, name="shared"),
+    path("s/<slug:token>/citations/<int:number>/", sharing.show_citation, name="shared_citation"),
+    path("s/<slug:token>/export/<slug:extension>", sharing.download, name="shared_export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
     path("tokens/", account.show_tokens, name="tokens"),

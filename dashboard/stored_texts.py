@@ -260,6 +260,8 @@ TEMPLATES = (
     _("A later run builds on this one and has not ended yet; cancel it, or wait for its end."),
     _("This run ended before it had a plan; ask the question again instead."),
     _("This run has no report."),
+    _("Only a finished report can be shared."),
+    _("Sharing reports is turned off on this server."),
     _("No evidence of this report was rejected."),
     _(
         "Without a model a report can be made shorter or a table. Every other version takes a model; an admin can name one under Setup."

@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.addresses import is_shared
 from dashboard.titles import shorten
 from research.engine.assessment.answer_status import ANSWERED, Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
@@ -316,15 +317,23 @@ def join_words(parts: list[str]) -> str:
 def readable_url(url: str) -> str:
     """Return a decoded URL without scheme and query, shortened in the middle to 80 characters.
 
-    The part of a long document is kept in words.
+    The part of a long document is kept in words, its folder only where the report isn't shared.
     """
-    parts = urlsplit(url)
+    parts = urlsplit(without_folder(url) if is_shared() else url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
     shown = shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
     part = FILE_PART.match(parts.query) if parts.scheme == "file" else None
     if part is None:
         return shown
     return gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
+
+
+def without_folder(url: str) -> str:
+    """Return the address of a document without collection and folder; others as they are."""
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return url
+    return parts._replace(path=f"/{parts.path.rpartition('/')[2]}").geturl()
 
 
 def short_place(url: str) -> str:

@@ -68,9 +68,10 @@ def _changing(change: Callable[[Finding, bool], Sequence[Finding]]) -> Rules:
         aspect: Aspect,
         question: str,
         most_quotes: int,
+        **more: bool,
     ) -> None:
         known = len(reading.findings)
-        check_finding(reading, said, lines, aspect, question, most_quotes)
+        check_finding(reading, said, lines, aspect, question, most_quotes, **more)
         for finding in reading.findings[known:]:
             reading.findings[known:] = change(finding, known == 0)
 

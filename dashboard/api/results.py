@@ -7,13 +7,14 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Router, Status
 
+from dashboard.addresses import link_to_share
 from dashboard.api.paging import Paging, page_of
-from dashboard.api.schemas import NewVerdict, RecordPage, ReportOut, VerdictOut
+from dashboard.api.schemas import NewVerdict, RecordPage, ReportOut, SharedOut, VerdictOut
 from dashboard.exports import FORMATS, export_report
 from dashboard.queries import queries
 from research.models import Report
 from research.readmodel.run_json import evidence_object, source_object
-from research.services import reviews
+from research.services import people, reviews
 from research.threads.verdicts import is_stale
 
 router = Router(tags=["results"])
@@ -71,6 +72,23 @@ def export_run(request: HttpRequest, run_id: str, extension: str) -> HttpRespons
         raise Http404("no such format")
     written = export_report(run, FORMATS[extension])
     return HttpResponse(written.content, content_type=written.content_type)
+
+
+@router.post("/{run_id}/share", response={201: SharedOut}, summary="Share the report of a run")
+def share_report(request: HttpRequest, run_id: str) -> Status[SharedOut]:
+    """Anyone who has the returned link can read the report. Repeating the request returns the same
+    link.
+    """
+    link = people.share_report(request.auth.user, queries.find_run(request.auth.user, run_id))
+    out = SharedOut(url=link_to_share(request, link), created_at=link.created_at)
+    return Status(201, out)
+
+
+@router.delete("/{run_id}/share", response={204: None}, summary="Stop sharing a report")
+def stop_sharing(request: HttpRequest, run_id: str) -> Status[None]:
+    """The link stops working at once."""
+    people.stop_sharing(request.auth.user, queries.find_run(request.auth.user, run_id))
+    return Status(204, None)
 
 
 def report_out(report: Report) -> ReportOut:

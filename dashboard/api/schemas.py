@@ -218,6 +218,13 @@ class VerdictOut(Schema):
     at: datetime
 
 
+class SharedOut(Schema):
+    """The address under which anyone can read a report."""
+
+    url: str
+    created_at: datetime
+
+
 class ReportOut(Schema):
     run: str
     number: int

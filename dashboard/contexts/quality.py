@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard import words
+from dashboard.addresses import address_of
 from dashboard.contexts.aspects import exclude_dropped, limits_of, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.parsing import DISPUTED
@@ -34,9 +34,7 @@ LEAST_GAP = 0.8
 
 def limits_note(rows: RunRows) -> SafeString | str:
     """Return what limits the answers of a finished run, each with a link to what it counts."""
-    report, research = (
-        reverse(name, args=[rows.run.public_id]) for name in ("run", "run_research")
-    )
+    report, research = (address_of(rows.run, name) for name in ("run", "run_research"))
     disputes = rows.report.markdown.count(DISPUTED) if rows.report else 0
     found = limits_of(
         rows.trust,
@@ -64,7 +62,7 @@ def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
     is_found = may_answer(aspects)
     quotes = chain.from_iterable(rows.cited.values())
     pages = describe_cited(cited, quotes) if is_found else words.count_noun(0, "page")
-    address = reverse("sources", args=[run.public_id])
+    address = address_of(run, "sources")
     is_rated = bool(cited) and is_found and rows.judged_by_model
     parts = [
         *(_describe_doubt(rows, written, cited) if is_rated else []),
@@ -89,22 +87,23 @@ def _describe_doubt(
 ) -> Iterator[dict[str, Any]]:
     """Yield how much rests on one site, and what was cut."""
     checks = rows.report.checks if rows.report else {}
-    evidence, research = (
-        reverse(name, args=[rows.run.public_id]) for name in ("evidence", "run_research")
-    )
+    evidence, research = (address_of(rows.run, name) for name in ("evidence", "run_research"))
     alone = written.get("alone")
     if alone and words.count_sites(cited) > 1:
         told = ngettext(
             "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
-        yield {"text": _link(f"{evidence}?standing=single", told, n=words.format_number(alone))}
+        single = f"{evidence}?standing=single" if evidence else ""
+        yield {"text": _link(single, told, n=words.format_number(alone))}
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
         yield {"text": _link(research, told, n=words.format_number(cut))}
 
 
-def _link(address: str, told: str, **values: str) -> SafeString:
-    return format_html('<a href="{}">{}</a>', address, told % values if values else told)
+def _link(address: str, told: str, **values: str) -> SafeString | str:
+    """Return a text as a link, or as it is without an address."""
+    text = told % values if values else told
+    return format_html('<a href="{}">{}</a>', address, text) if address else text
 
 
 def score_chart(payload: Progress) -> dict[str, Any]:

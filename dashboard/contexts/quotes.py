@@ -14,13 +14,16 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
+from dashboard.addresses import is_shared
 from dashboard.markdown.statements import CitedText
 from dashboard.queries.queries import CitationRows, CitedStatement
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.quotes import plain_quote
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import term_set
-from research.models import Evidence, EvidenceSource
+from research.models import Evidence, EvidenceSource, PageText
+from research.models.journal import PUBLIC
 
 LEAD_LENGTH = 80
 """Maximum characters that a card shows of a quote before the words that matter."""
@@ -64,6 +67,12 @@ def quote_pieces(quote: str, claim: str, *, whole: bool = True) -> list[dict[str
 # --- the stored copy ----------------------------------------------------------------------
 
 
+def shown_page(rows: CitationRows) -> PageText | None:
+    """Return the stored copy, unless it is private and the report is shared."""
+    is_private = rows.page is not None and rows.page.scope != PUBLIC
+    return None if is_private and is_shared() else rows.page
+
+
 def stored_copy(
     rows: CitationRows, supports: Mapping[str, Sequence[Any]], *, in_panel: bool
 ) -> dict[str, Any]:
@@ -71,9 +80,10 @@ def stored_copy(
     after; on a page what isn't next to a quote is folded. Below the end of a quote stands what it
     `supports`, by the label of its record.
     """
-    if rows.page is None:
+    page = shown_page(rows)
+    if page is None:
         return {"parts": [], "before": 0, "after": 0}
-    text, around = rows.page.text, PANEL_BLOCKS if in_panel else PAGE_BLOCKS
+    text, around = page.text, PANEL_BLOCKS if in_panel else PAGE_BLOCKS
     spans = sorted((row.start, row.end) for row in rows.quotes)
     bearing = sorted(bearing_spans(rows.quotes))
     found = list(split_blocks(text))
@@ -196,6 +206,9 @@ BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "g
 BY_MODEL = words.State(
     _("Statement: judged by the model to follow from the quote"), "check", "good"
 )
+INFERRED = words.State(
+    _("Next step: inferred by the model from this and its other citations"), "circle", "idle"
+)
 NOT_CHECKED = words.State(
     _("Statement: not checked whether it follows from the quote"), "circle", "idle"
 )
@@ -238,6 +251,8 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     quotes = [quote for record in said.evidence for quote in record.quotes.all()]
     if text.is_quotation:
         return QUOTATION
+    if text.heading == labels_for(rows.run.language)["next_steps"]:
+        return INFERRED
     if text.label:
         is_there = any(text.text.casefold() in quote.quote.casefold() for quote in quotes)
         return VALUE if is_there else NOT_CHECKED

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -14,6 +13,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
+from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
@@ -28,6 +28,7 @@ from research.models.runs import Kind
 
 QUOTE_LENGTH = 240
 UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
+SHARED_FORMATS = ("pdf", "md")
 HEADING_LENGTH = 64
 """Maximum characters of a heading in the table of contents."""
 
@@ -60,7 +61,7 @@ def report_context(rows: RunRows) -> dict[str, Any]:
             for heading in parts.headings
         ],
         "checked": describe_checks(version.checks) if is_answered else "",
-        "sources": reverse("sources", args=[run.public_id]),
+        "sources": address_of(run, "sources"),
     }
 
 
@@ -73,7 +74,7 @@ def cited_answer(run: Run) -> SafeString | str:
     known = {entry["marker"] for entry in run.cited or ()}
 
     def find(marker: int, place: int) -> Link | None:
-        address = reverse("citation", args=[run.public_id, marker])
+        address = address_of(run, "citation", marker)
         return Link(f"{address}?place={place}") if marker in known else None
 
     return render_markdown(run.answer, find, run.language).html
@@ -86,13 +87,15 @@ def _entitled(parts: RenderedParts) -> SafeString:
     return format_html("{}{}", title, parts.body)
 
 
-def export_links(public_id: str) -> dict[str, list[tuple[str, str, str | Promise]]]:
+def export_links(run: Run) -> dict[str, list[tuple[str, str, str | Promise]]]:
     """Return names, addresses and purposes of the formats in which a report can be saved, by
-    group.
+    group; of a shared one only those of `SHARED_FORMATS`.
     """
     groups: dict[str, list[tuple[str, str, str | Promise]]] = {}
     for extension, form in FORMATS.items():
-        address = reverse("export", args=[public_id, extension])
+        if is_shared() and extension not in SHARED_FORMATS:
+            continue
+        address = address_of(run, "export", extension)
         groups.setdefault(str(form.group), []).append((form.name, address, form.purpose))
     return groups
 
@@ -112,7 +115,7 @@ def citation_links(rows: RunRows) -> FindLink:
             return None
         labels = labels_at(citations[marker], place)
         quotes = [row for row in rows.cited[marker] if row.evidence.label in labels]
-        address = reverse("citation", args=[rows.run.public_id, marker])
+        address = address_of(rows.run, "citation", marker)
         is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
             address if place in (0, NO_PLACE) and is_whole else f"{address}?place={place}",
@@ -191,6 +194,13 @@ def describe_checks(checks: dict[str, Any]) -> str:
             )
             % {"n": cut}
         )
+    if shortened := checks.get("shortened"):
+        told = ngettext(
+            "%(n)s was left out for length; a thorough report has room for more.",
+            "%(n)s were left out for length; a thorough report has room for more.",
+            shortened,
+        )
+        parts.append(told % {"n": shortened})
     return " ".join(parts)
 
 

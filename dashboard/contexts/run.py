@@ -7,11 +7,11 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
-from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
+from dashboard.addresses import address_of
 from dashboard.contexts.aspects import (
     count_answered,
     describe_uncertainty,
@@ -143,7 +143,7 @@ def run_head(
     is_refused = run.status in ALLOWED[Kind.INSTRUCT] and Kind.INSTRUCT not in can
     return {
         "id": run.public_id,
-        "url": reverse("run", args=[run.public_id]),
+        "url": address_of(run, "run"),
         "question": run.question,
         "title": titles.title_of(run),
         "state": state,

@@ -12,11 +12,18 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
+from dashboard.addresses import is_shared
 from dashboard.contexts.evidence import count_sources
-from dashboard.queries.run_rows import RunRows, cited_rows, labels_cited
+from dashboard.queries.run_rows import (
+    RunRows,
+    cited_rows,
+    labels_cited,
+    latest_report,
+    stored_texts,
+)
 from dashboard.titles import title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
-from research.models import EvidenceSource, PageText, Report, Run
+from research.models import EvidenceSource, Report, Run
 
 AROUND = 300
 LONGEST_LINK = 2_000
@@ -101,7 +108,7 @@ class Contents:
 
 def load_contents(run: Run) -> Contents:
     """Load the latest report of a run. The number of queries is constant."""
-    report = run.reports.order_by("-number").first()
+    report = latest_report(run)
     if report is None or not report.markdown:
         return Contents(run, "", ())
     rests_on = labels_cited(report) & RunRows(run).rejected
@@ -131,7 +138,7 @@ def with_title(markdown: str, title: str, question: str) -> str:
 
 
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:
-    texts = dict(PageText.objects.filter(uses__run=run).values_list("sha256", "text"))
+    texts = dict(stored_texts(run).values_list("sha256", "text"))
     places = {entry["marker"]: entry.get("places") or () for entry in report.citations}
     for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
@@ -150,7 +157,7 @@ def make_citation(
     return Citation(
         number=number,
         title=strip_unprintable(first.title or first.domain),
-        url=strip_unprintable(first.url),
+        url=strip_unprintable(words.without_folder(first.url) if is_shared() else first.url),
         domain=strip_unprintable(first.domain),
         section="" if first.section == first.title else strip_unprintable(first.section),
         published=strip_unprintable(first.published or ""),

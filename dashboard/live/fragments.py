@@ -7,7 +7,7 @@ later is no change. Fragments must not depend on the viewer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard.contexts.live import LiveParts, live_parts
+from dashboard.contexts.live import LiveParts, leaf_contexts, live_parts
 from dashboard.queries.run_rows import RunRows
 from research.models import Run
 
@@ -86,6 +86,13 @@ def build_state(run: Run, previous: State | None = None) -> State:
 
 def build_from(rows: RunRows, previous: State | None = None) -> State:
     return _Builder(rows.run, previous.fragments if previous else {}).state(live_parts(rows))
+
+
+def render_leaves(rows: RunRows, names: Iterable[str]) -> dict[str, SafeString]:
+    """Return the HTML of some leaves of a run's page, by name."""
+    contexts, builder = leaf_contexts(rows), _Builder(rows.run, {})
+    shown = {name: _element(rows.run.public_id, name) for name in names}
+    return {name: builder._leaf(shown[name], name, contexts[name]).html for name in shown}
 
 
 def build_by_id(public_id: str, previous: State | None = None) -> State | None:

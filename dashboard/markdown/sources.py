@@ -1,4 +1,4 @@
-"""Lines of the list of sources: linked title, site, date and quote."""
+"""Lines of the list of sources: linked title, site, date, quote; and which of them are shared."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -15,11 +16,33 @@ from markdown_it.token import Token
 from dashboard.markdown.dates import DATE, DATED, date_in_words
 from dashboard.markdown.markers import NO_PLACE, FindLink
 from dashboard.markdown.parsing import MARKER, html_token, text_token
-from dashboard.words import Site, format_partial_date, readable_url, site_of
+from dashboard.words import Site, format_partial_date, readable_url, site_of, without_folder
+from research.fetch.url_policy import AddressRules
 
 QUOTE_LINE = 2
 """Line of a tooltip that has the first quote, behind title and facts."""
 LOCAL = re.compile(rf"(?:, ({DATE}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
+
+FILE = re.compile(r"<(file:[^<>\s]+)>")
+NOT_CITED = re.compile(r"^- (?!\[\d+\] ).*<([^<>\s]+)>.*\n?", re.MULTILINE)
+"""A line of a page that is listed, but not cited: "- Oak, trees.test: <https://trees.test/oak>"."""
+EMPTY_LIST = re.compile(r"^### .*\n\s*(?=^#|\Z)", re.MULTILINE)
+
+
+def shareable(markdown: str) -> str:
+    """Return a report without the private pages that it lists but doesn't cite, and without the
+    folders of the documents that it cites.
+    """
+    private_hosts = AddressRules(frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS))
+
+    def keep(line: re.Match[str]) -> str:
+        is_private = line[1].startswith("file:") or private_hosts.lists(line[1])
+        return "" if is_private else line[0]
+
+    kept = NOT_CITED.sub(keep, markdown)
+    if kept != markdown:
+        kept = EMPTY_LIST.sub("", kept)
+    return FILE.sub(lambda found: f"<{without_folder(found[1])}>", kept)
 
 
 def link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, str]) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, F, prefetch_related_objects
+from django.db.models import Count, F, QuerySet, prefetch_related_objects
 
+from dashboard.addresses import is_shared
 from dashboard.markdown.parsing import markers_in_text
+from dashboard.markdown.sources import shareable
 from dashboard.titles import planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
@@ -26,6 +28,7 @@ from research.models import (
     Source,
     Verdict,
 )
+from research.models.journal import PUBLIC
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
 from research.readmodel.run_rows import Committed, trust_of
@@ -111,7 +114,7 @@ class RunRows(Committed):
 
     @cached_property
     def report(self) -> Report | None:
-        return self.run.reports.order_by("-number").first() if self.run.ended else None
+        return latest_report(self.run) if self.run.ended else None
 
     @cached_property
     def cited_labels(self) -> frozenset[str]:
@@ -148,6 +151,20 @@ class RunRows(Committed):
             return {}
         said = Verdict.objects.filter(evidence__run=self.run).order_by("pk")
         return dict(said.values_list("evidence__label", "verdict"))
+
+
+def latest_report(run: Run) -> Report | None:
+    """Return the report of a run, as its readers may see it where it is shared."""
+    report = run.reports.order_by("-number").first()
+    if report and is_shared():
+        report.markdown = shareable(report.markdown)
+    return report
+
+
+def stored_texts(run: Run) -> QuerySet[PageText]:
+    """Return the stored copies of a run's pages; where its report is shared, of public ones."""
+    pages = PageText.objects.filter(uses__run=run)
+    return pages.filter(scope=PUBLIC) if is_shared() else pages
 
 
 def site_names(*runs: Run | int) -> dict[str, str]:

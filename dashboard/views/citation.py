@@ -10,7 +10,6 @@ from urllib.parse import quote as percent_encode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -18,8 +17,9 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard import words
+from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.evidence import count_sources, describe_published, says_itself
-from dashboard.contexts.quotes import statement_context, stored_copy
+from dashboard.contexts.quotes import shown_page, statement_context, stored_copy
 from dashboard.contexts.report import report_context
 from dashboard.contexts.run import answer_context, run_head
 from dashboard.contexts.thread import review_context
@@ -54,16 +54,19 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
         messages.error(request, worded(str(error)))
     if is_panel(request):
         return render_judged_citation(request, run, number)
-    address = reverse("citation", args=[run.public_id, number])
+    address = address_of(run, "citation", number)
     return redirect(address if place is None else f"{address}?place={place}")
 
 
 def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
-    rows = queries.citation_rows(run, number, place_in(request))
-    if is_panel(request):
-        context = citation_with_review(rows, in_panel=True)
-        return render(request, "dashboard/_citation_panel.html", context)
-    return render(request, "dashboard/citation.html", citation_with_review(rows))
+    rows, in_panel = queries.citation_rows(run, number, place_in(request)), is_panel(request)
+    context = citation_context(rows, in_panel=in_panel)
+    if is_shared():
+        context["is_shared"] = True
+    else:
+        context["afterwards"] = review_context(RunRows(run))
+    template = "dashboard/_citation_panel.html" if in_panel else "dashboard/citation.html"
+    return render(request, template, context)
 
 
 def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
@@ -81,11 +84,6 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
     }
     context |= answer_context(of_run, written)
     return render(request, "dashboard/judged.html", context)
-
-
-def citation_with_review(rows: CitationRows, *, in_panel: bool = False) -> dict[str, Any]:
-    context = citation_context(rows, in_panel=in_panel)
-    return {**context, "afterwards": review_context(RunRows(rows.run))}
 
 
 def place_in(request: HttpRequest) -> int | None:
@@ -124,7 +122,7 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
 
     A citation of one place has its `statement`; one of several has each below its quote.
     """
-    first = rows.quotes[0]
+    run, first, page = rows.run, rows.quotes[0], shown_page(rows)
     place = rows.numbers.index(rows.number)
     claims = [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)]
     told = [(said.labels, statement_context(said, rows)) for said in rows.statements]
@@ -134,18 +132,19 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
         for row in (rows.quotes if len(told) > 1 else ())
     }
     return {
-        "run": run_head(rows.run),
+        "run": run_head(run),
         "citation": {
             "number": rows.number,
+            "address": address_of(run, "citation", rows.number),
             "at": "" if rows.place is None else f"?place={rows.place}",
-            "previous": rows.numbers[place - 1] if place else None,
-            "next": rows.numbers[place + 1] if place + 1 < len(rows.numbers) else None,
+            "previous": neighbour(run, rows.numbers[:place][-1:]),
+            "next": neighbour(run, rows.numbers[place + 1 :][:1]),
             "title": first.title or first.domain,
-            "site": words.site_of(first.url, site_names(rows.run).get(first.url)),
+            "site": words.site_of(first.url, site_names(run).get(first.url)),
             "place": words.readable_url(first.url),
             "published": describe_published(first.published, first.fetched_at),
             "fetched": first.fetched_at,
-            "kept": first.fetched_at < rows.run.created_at,
+            "kept": first.fetched_at < run.created_at,
             "statement": statement,
             "statements": len(told),
             "others": rows.others,
@@ -156,11 +155,19 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "live": live_link(first),
             "quotes": [
                 {"text": row.quote, "supports": supports.get(row.evidence.label, ())}
-                for row in (rows.quotes if rows.page is None else ())
+                for row in (rows.quotes if page is None else ())
             ],
+            "withheld": rows.page is not page,
             **stored_copy(rows, supports, in_panel=in_panel),
         },
     }
+
+
+def neighbour(run: Run, numbers: Sequence[int]) -> dict[str, Any] | None:
+    """Return number and address of the first of the citations; None without any."""
+    if not numbers:
+        return None
+    return {"number": numbers[0], "address": address_of(run, "citation", numbers[0])}
 
 
 def support_of(rows: CitationRows) -> str:

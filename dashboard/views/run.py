@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -16,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from dashboard.addresses import address_of
 from dashboard.contexts import story
 from dashboard.contexts.activity import (
     SHOWN,
@@ -54,7 +56,7 @@ from research.engine.records import Status
 from research.models import Run
 from research.models.runs import REWRITES
 from research.runtime.source_choices import mixes_documents_and_web
-from research.services import deleting, runs, what_if
+from research.services import deleting, people, runs, what_if
 from research.services.errors import ServiceError
 
 NAMED = 80
@@ -88,7 +90,10 @@ def page_of(
         "tab": tab,
         "live": state.page(),
         "shows": state.shows,
-        "exports": export_links(run.public_id),
+        "exports": export_links(run),
+        "markdown": address_of(run, "export", "md"),
+        "can_share": settings.SHARE_REPORTS,
+        "is_open": people.open_links().filter(run=run).exists(),
         "socket": f"/live/{run.public_id}/?language={get_language()}",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
     }
@@ -350,10 +355,15 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
     if extension not in FORMATS:
         raise Http404("no such format")
     try:
-        written = export_report(run, FORMATS[extension])
+        return download_report(run, extension)
     except NothingToExportError as error:
         messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
+
+
+def download_report(run: Run, extension: str) -> HttpResponse:
+    """Return the report as a file. Raise `NothingToExportError` if there is none."""
+    written = export_report(run, FORMATS[extension])
     name = content_disposition_header(as_attachment=True, filename=written.filename)
     return HttpResponse(
         written.content,

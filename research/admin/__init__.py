@@ -8,6 +8,7 @@ from research.admin.runs import (
     ReportAdmin,
     RoundAdmin,
     RunAdmin,
+    ShareLinkAdmin,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "ReportAdmin",
     "RoundAdmin",
     "RunAdmin",
+    "ShareLinkAdmin",
 ]

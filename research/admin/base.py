@@ -111,7 +111,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
 class RunRecordAdmin(ReadOnlyAdmin):
     """Records of runs, searchable by run."""
 
-    list_select_related = ("run",)
+    list_select_related: tuple[str, ...] = ("run",)
     search_fields = ("run__question",)
     search_help_text = _("A run’s id, or words of its question.")
 

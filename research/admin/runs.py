@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -17,7 +17,17 @@ from research.admin.base import (
     RunRecordAdmin,
     format_readable,
 )
-from research.models import Aspect, Gap, GateResult, JournalEntry, Problem, Report, Round, Run
+from research.models import (
+    Aspect,
+    Gap,
+    GateResult,
+    JournalEntry,
+    Problem,
+    Report,
+    Round,
+    Run,
+    ShareLink,
+)
 
 RECORDS = {
     "evidence": _("evidence, to be reviewed"),
@@ -140,6 +150,19 @@ class RoundAdmin(RunRecordAdmin):
 class ReportAdmin(RunRecordAdmin):
     list_display = ("run", "number", "short_answer", "created_at")
     list_filter = (InRun,)
+
+
+@admin.register(ShareLink)
+class ShareLinkAdmin(RunRecordAdmin):
+    """Links to reports. Deleting one revokes it; the tokens aren't shown."""
+
+    list_display = ("run", "actor", "created_at")
+    list_select_related = ("run", "actor")
+    fields = ("run", "actor", "created_at")
+    readonly_fields = fields
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(JournalEntry)

@@ -23,7 +23,7 @@ from research.models.installation import (
 )
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.notifications import Delivery, EmailChoice, Event, Webhook
-from research.models.people import ApiToken, Command, NeverSite, Verdict
+from research.models.people import ApiToken, Command, NeverSite, ShareLink, Verdict
 from research.models.rounds import GateResult, Problem, Round, Unit, WhatIf
 from research.models.runs import Run, Snapshot, Thread
 from research.models.schedules import Cadence, Occurrence, Schedule
@@ -55,6 +55,7 @@ __all__ = [
     "Run",
     "RunPage",
     "Schedule",
+    "ShareLink",
     "SharedLimit",
     "Snapshot",
     "Source",

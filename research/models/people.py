@@ -1,6 +1,8 @@
-"""Users' commands and verdicts, append-only, their blocked sites and their programs' tokens."""
+"""Users' commands and verdicts, append-only, blocked sites, API tokens and links to reports."""
 
 from __future__ import annotations
+
+import secrets
 
 from django.conf import settings
 from django.db import models
@@ -81,6 +83,32 @@ class NeverSite(models.Model):
 
     def __str__(self) -> str:
         return self.site
+
+
+def new_share_token() -> str:
+    """Return 192 random bits as 32 characters, safe in URLs."""
+    return secrets.token_urlsafe(24)
+
+
+class ShareLink(models.Model):
+    """A link by which anyone can read the report of a run, until the link is deleted.
+
+    The token is stored as it is, to be shown again: whoever can read this table can read the
+    reports, too.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="share_link")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    token = models.CharField(max_length=32, unique=True, default=new_share_token, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        verbose_name = "shared report"
+        verbose_name_plural = "shared reports"
+
+    def __str__(self) -> str:
+        return f"link of {self.created_at:%Y-%m-%d %H:%M} to {self.run}"
 
 
 class ApiToken(models.Model):

@@ -19,10 +19,11 @@ from bench.world.grammar import FORMS
 from bench.world.running import running_world
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import AssessAnswer
-from research.engine.llm_tasks.draft import DraftAnswer, RepairAnswer
+from research.engine.llm_tasks.draft import DraftAnswer
 from research.engine.llm_tasks.intake import PlanAnswer
 from research.engine.llm_tasks.prompting.ask import parse_answer
 from research.engine.llm_tasks.read import ReadAnswer
+from research.engine.llm_tasks.repair import RepairAnswer
 from tests.bench import prompts
 from tests.bench.honesty import leaks
 

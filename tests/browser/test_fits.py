@@ -287,7 +287,7 @@ def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height:
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, box
     assert box["y"] + box["height"] <= height, box
     page.keyboard.press("Escape")
-    page.locator(".onward-link").click()
+    page.locator(".onward-link").first.click()
     expect(page.get_by_role("heading", name="Rewrite as")).to_be_in_viewport()
 
 

@@ -57,7 +57,7 @@ DEPENDS = """() => {
 """Elements of a live page that no `:has()` may select by: each update would restyle the page."""
 SCRIPT_BYTES = {
     "run.js": 8_500, "report.js": 5_000, "ask.js": 4_000, "settings.js": 3_000, "keys.js": 2_000,
-    "notifications.js": 1_500, "back.js": 500, "schedules.js": 700,
+    "notifications.js": 1_500, "back.js": 500, "schedules.js": 700, "share.js": 700,
 }  # fmt: skip
 FIRST_PAGE_BYTES = 150_000
 RUN_PAGE_BYTES = 100_000
@@ -130,6 +130,49 @@ def test_the_pages_before_and_after_a_run(
     page.goto(sample_server.link)
     expect(page.get_by_role("heading", level=1)).to_contain_text("link")
     check(page)
+
+
+def test_the_pages_of_a_shared_report(sample_server: Server, open_page: Open, watch: Watch) -> None:
+    page = open_report(open_page, sample_server, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("link", name="Share", exact=True).click()
+    check(page)
+    page.get_by_role("button", name="Create link").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    check(page)
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert address == page.locator("#share-address").input_value()
+    page.context.clear_cookies()
+    page.goto(address)
+    for details in page.locator("details:visible").all():
+        details.evaluate("one => { one.open = true }")
+    check(page)
+    page.keyboard.press("Escape")
+    page.locator(".cite a").first.click()
+    expect(page.locator("#citation-panel mark").first).to_be_visible()
+    check(page, "#citation-panel")
+    page.goto(f"{address}citations/1/")
+    check(page)
+    watch.excused = True
+    page.goto("/s/nothing/")
+    check(page)
+
+
+def test_a_report_is_shared_and_read_without_scripts(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_page(sample_server, java_script_enabled=False)
+    page.goto(sample_server.report)
+    page.get_by_role("link", name="Share", exact=True).click()
+    page.get_by_role("button", name="Create link").click()
+    expect(page.get_by_role("button", name="Copy link")).to_be_hidden()
+    address = page.get_by_label("Link", exact=True).input_value()
+    page.context.clear_cookies()
+    page.goto(address)
+    page.locator(".answer .cite a").first.click()
+    expect(page.locator(".stored mark").first).to_be_visible()
+    page.get_by_role("link", name="Back to the report").click()
+    expect(page.locator(".report")).to_be_visible()
 
 
 def test_the_page_of_a_form_that_came_too_late(

@@ -482,6 +482,16 @@ def test_what_was_checked_stands_in_a_line_below_the_quote(
     assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
 
 
+def test_a_step_that_the_model_infers_is_called_so(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "Oaks are old. [1]\n\n## Next steps\n\n1. Plant an oak today. [1]")
+    Report.objects.update(checks={"by_model": 1})
+    url = f"/runs/{run.public_id}/citations/1/?place=1"
+    html = client.get(url, headers=PANEL).content.decode()
+    assert "Next step: inferred by the model" in html and "judged by the model" not in html
+
+
 def test_a_check_names_the_other_citations_of_its_statement(client: Client, admin: User) -> None:
     run = make_run(admin, "completed")
     for number in (1, 2, 3):

@@ -8,7 +8,7 @@ a journal: a replay needs the rules that its run had.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from research.engine.assessment.assessment import Assessment
@@ -16,12 +16,11 @@ from research.engine.assessment.score import score_cap
 from research.engine.assessment.stop_rule import Decision, Situation, decide_stop
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
-from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
-from research.engine.records import Aspect, GateName
+from research.engine.records import GateName
 from research.engine.report.draft import Draft, Fault, find_faults
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import Layout
-from research.engine.rounds.findings import Reading, check_finding
+from research.engine.rounds.findings import check_finding
 from research.engine.rounds.topics import Topic, next_topics
 from research.engine.text.similarity import COPIED
 
@@ -65,9 +64,7 @@ class Rules:
 
     # --- evidence and report
 
-    check_finding: Callable[[Reading, str, Sequence[NumberedSentence], Aspect, str, int], None] = (
-        check_finding
-    )
+    check_finding: Callable[..., None] = check_finding
     """Compare what a model says of a page with the page, and add it to the unit's reading."""
     near_copy_share: float = COPIED
     """Share of a page's text from which on it counts as a copy of another page."""

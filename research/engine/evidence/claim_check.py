@@ -195,7 +195,7 @@ _TOTAL = re.compile(
 _EACH = re.compile(r"\b(?:each|apiece|per|every|average|mean)\b", re.IGNORECASE)
 _A_PERIOD = re.compile(r"\ba (?:year|month|week|day|hour)\b", re.IGNORECASE)
 _BY_A_SHARE = re.compile(  # "grew by 38 percent", "71% more"
-    r"\bby (?:about |some |around )?[\d.,]{1,15} ?(?:%|per ?cent)"
+    r"\bby (?:about |some |around )?[\d.,]{1,15} ?(?:%|per ?cent)(?! of\b)"
     r"|(?<![\d.,])[\d.,]{1,15} ?(?:%|per ?cent) (?:more|less|fewer|higher|lower|better|worse"
     r"|faster|slower|cheaper)",
     re.IGNORECASE,

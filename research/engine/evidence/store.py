@@ -12,10 +12,12 @@ other where both fill the same slot of their sub-question with a different amoun
 
 from __future__ import annotations
 
+import re
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from research.engine.evidence import claim_check
 from research.engine.records import Evidence, QuoteSource, Uncertainty
@@ -25,6 +27,8 @@ from research.engine.text.similarity import NearDuplicates, jaccard
 from research.engine.text.tokens import STOP_WORDS, split_tokens, stem, term_set
 
 UNCERTAIN = 0.8
+_IDENTIFIER = re.compile(r"\b[^\W_]+(?:_[^\W_]+)+")
+"""Such as `vacuum_cost_limit`."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ class EvidenceStore:
     """All evidence of a run in canonical order; finds twins and contradictions by words.
 
     `asked` are the terms of each sub-question; `copies` knows which pages are one source.
-    `last` is the highest number that was given to a record.
+    `last` is the highest number that was given to a record. With `tells_identifiers` claims on
+    differently named settings, columns or functions are no twins.
     """
 
     max_sources: int = 5
@@ -56,6 +61,7 @@ class EvidenceStore:
     records: dict[str, Evidence] = field(default_factory=dict)
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     copies: NearDuplicates = field(default_factory=NearDuplicates)
+    tells_identifiers: bool = False
     _signatures: dict[str, Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -141,7 +147,8 @@ class EvidenceStore:
         rivals = []
         for other_id in self._find_alike(new.words):
             old = self._signatures[other_id]
-            if claims_agree(new, old):
+            is_other = self.tells_identifiers and new.identifiers != old.identifiers
+            if claims_agree(new, old) and not is_other:
                 agreeing[other_id] = len(new.words & old.words)
             elif claims_conflict(new, old) and self._is_independent(other_id, source):
                 rivals.append(other_id)
@@ -279,6 +286,13 @@ class Signature:
     negated: bool
     uncertain: bool
     direction: int
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Return the words that underscores join: what is named by one of them is another thing
+        than what is named by another.
+        """
+        return frozenset(_IDENTIFIER.findall(self.claim))
 
     @classmethod
     def of(cls, claim: str) -> Signature:

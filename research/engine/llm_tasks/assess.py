@@ -6,6 +6,7 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from research.engine.assessment.assessment import Assessment, MissingInfo
 from research.engine.assessment.gaps import same_gap
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task
 from research.engine.llm_tasks.prompting.fences import fences
@@ -166,16 +168,29 @@ def _clamp_mark(value: float) -> float:
 
 
 def running_summary(run: Run) -> list[Evidence]:
-    """Return the running summary: key claims first, then the newest, within the notes' budget."""
+    """Return the running summary: key claims first, then the newest, within the notes' budget; both
+    of all sub-questions in turn, so that none is crowded out.
+    """
     scale, kept = run.limits.notes, []
     words = scale * run.config.supervisor_notes_word_budget
     ordered = sorted(run.ledger.statable, key=lambda r: (not r.key, -r.round, -r.relevance))
+    if run.form >= Form.REPAIRED:
+        ordered = _in_turns(ordered)
     for record in ordered[: scale * run.config.supervisor_notes_max_bullets]:
         words -= words_in(record.claim)
         if words < 0:
             break
         kept.append(record)
     return sorted(kept, key=lambda record: int(record.id[1:]))
+
+
+def _in_turns(ordered: Sequence[Evidence]) -> list[Evidence]:
+    """Return key claims before others, and among both one of each sub-question after another."""
+    seen, turns = Counter[tuple[bool, str | None]](), dict[str, int]()
+    for record in ordered:
+        turns[record.id] = seen[record.key, record.aspect_id]
+        seen[record.key, record.aspect_id] += 1
+    return sorted(ordered, key=lambda record: (not record.key, turns[record.id]))
 
 
 def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:

@@ -1,4 +1,4 @@
-"""Tasks `draft` and `repair_draft`: the report, written from ledger ids, and its one mending."""
+"""Task `draft`: the report, written from ledger ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.claims.computed import ASKED
-from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.compared_findings import compared_things
-from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, request_for
+from research.engine.llm_tasks.prompting.ask import Task, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
     EVERYTHING,
@@ -31,13 +31,11 @@ from research.engine.records import Evidence
 from research.engine.report.draft import (
     Computation,
     Draft,
-    Fault,
     Section,
     Statement,
     aspect_of,
     cite_ids,
     split_part,
-    statement_of,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.report_format import (
@@ -87,14 +85,17 @@ class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
     """A draft with a table and a verdict."""
 
 
-class RepairedStatement(Answer):
-    number: int
-    text: str
-    evidence: list[str]
+class WholeDraftAnswer(VerdictDraftAnswer):
+    """A draft with a verdict and, where the question asks what to do, steps for its asker. `spare`
+    are numbers of statements, the one that can be left out first before the others.
+    """
+
+    next_steps: list[str] = Field(default_factory=list)
+    spare: list[int] = Field(default_factory=list)
 
 
-class RepairAnswer(Answer):
-    statements: list[RepairedStatement]
+class TabledWholeDraftAnswer(TabledDraftAnswer, WholeDraftAnswer):
+    """The same with a table."""
 
 
 COMPARED_FROM = 20
@@ -103,9 +104,11 @@ DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
 TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
-REPAIR = Task("repair", RepairAnswer, 2000)
+WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4000)
+TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 4000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
+MOST_STEPS = 5
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 LEAST_DRAFT = 400
@@ -205,6 +208,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "length": wanted_length(run.shape, _usual_length(run), len(ledger.aspects)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
+        "is_whole": _is_whole(run),
+        "words_of_part": _words_of_part(run),
         "is_organised": _is_organised(run),
         "is_terse": run.form >= Form.ATTRIBUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
@@ -214,6 +219,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
+    if _is_whole(run):
+        return TABLED_WHOLE_DRAFT if _tabled(run) else WHOLE_DRAFT
     if _has_verdict(run):
         return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
     return TABLED_DRAFT if _tabled(run) else DRAFT
@@ -223,6 +230,10 @@ def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
     is_broad = len(run.ledger.aspects) >= VERDICT_FROM
     return is_broad and run.config.research_depth != "quick"
+
+
+def _is_whole(run: Run) -> bool:
+    return _has_verdict(run) and run.form >= Form.REPAIRED
 
 
 def _is_organised(run: Run) -> bool:
@@ -237,7 +248,22 @@ def _tabled(run: Run) -> tuple[str, ...]:
     return () if known else compared_things(run.question.text)
 
 
+def _words_of_part(run: Run) -> int:
+    """Return the words that a report of the usual length has for each sub-question, in tens; 0
+    where its form has a length of its own.
+    """
+    if not _is_whole(run) or run.shape.form in LENGTHS:
+        return 0
+    parts = sum(part.state in ANSWERING for part in run.ledger.aspects.values())
+    return _words_of_draft(run)[1] // max(1, parts) // 10 * 10
+
+
 def _usual_length(run: Run) -> str:
+    least, most = _words_of_draft(run)
+    return f"{least:,} to {most:,}"
+
+
+def _words_of_draft(run: Run) -> tuple[int, int]:
     least, most = run.limits.words
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
@@ -245,44 +271,12 @@ def _usual_length(run: Run) -> str:
         room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, most * 4 // 5 // 10 * 10)
-    return f"{least:,} to {most:,}"
+    return least, most
 
 
 def _is_quick_and_broad(run: Run) -> bool:
     is_quick = run.config.research_depth == "quick"
     return is_quick and len(run.ledger.aspects) >= BROAD_FROM
-
-
-async def repair_draft(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
-    """Return the model's second try at faulty statements, by number."""
-    concerned = [r for r in usable_evidence(run.ledger) if _is_concerned(r, found)]
-
-    def context(room: int) -> dict[str, Any]:
-        return {
-            "question": run.question.text,
-            "language": run.ledger.plan.language,
-            "faults": found,
-            "evidence": most_relevant(concerned, room),
-            "fence": fences(run),
-        }
-
-    run.report_action("Mending sentences that say more than their evidence")
-    try:
-        answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
-    except TaskFailedError as failed:
-        run.fell_back(REPAIR.name, failed.cause)
-        return {}
-    faulty = {fault.number for fault in found}
-    return {
-        s.number: statement_of(s.text, s.evidence)
-        for s in answer.statements
-        if s.number in faulty and s.text.strip()
-    }
-
-
-def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
-    cited = {i for fault in found for i in fault.statement.evidence}
-    return not cited or record.id in cited
 
 
 def usable_evidence(ledger: Ledger) -> list[Evidence]:
@@ -309,6 +303,8 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     first evidence; one without evidence belongs to the section of the statement before it.
     """
     said = _placed(_all_statements(ledger, answer.statements, answer.computed), ledger)
+    if isinstance(answer, WholeDraftAnswer):
+        said = _with_spare(said, answer.spare)
     sections: dict[str, list[Statement]] = {}
     aspect_id = next(iter(ledger.aspects))
     for statement in filter(_has_text, said):
@@ -318,6 +314,7 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     told = answer.verdict if isinstance(answer, VerdictDraftAnswer) else []
     verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
     opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
+    steps = answer.next_steps if isinstance(answer, WholeDraftAnswer) else []
     return Draft(
         tuple(filter(_has_text, (*opening, *filter(None, short)))),
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
@@ -327,7 +324,14 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
             (cell.entity, cell.property, Cell(cell.value, tuple(cell.evidence)))
             for cell in (answer.cells if isinstance(answer, TabledDraftAnswer) else ())
         ),
+        next_steps=tuple(cite_ids(text, ledger) for text in steps[:MOST_STEPS]),
     )
+
+
+def _with_spare(said: Sequence[Statement], numbers: Sequence[int]) -> list[Statement]:
+    """Return the statements, those that can be left out with their place among these."""
+    places = {number: place for place, number in enumerate(dict.fromkeys(numbers), 1)}
+    return [replace(each, spare=places.get(n, 0)) for n, each in enumerate(said, 1)]
 
 
 def _placed(said: Sequence[Statement], ledger: Ledger) -> list[Statement]:

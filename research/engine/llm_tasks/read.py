@@ -22,7 +22,7 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, n
 from research.engine.offline.passages.reading import read_extractively
 from research.engine.ports import Page
 from research.engine.records import Aspect
-from research.engine.rounds.findings import Asked, Reading
+from research.engine.rounds.findings import Asked, Reading, lines_that_carry
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
@@ -125,7 +125,9 @@ async def _read_with_model(
                 whole=run.limits.notes > 1,
                 beside=asked.beside,
                 known=asked.known,
+                terms=run.form >= Form.REPAIRED,
             ),
+            "has_terms": run.form >= Form.REPAIRED,
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)
@@ -136,19 +138,28 @@ async def _read_with_model(
         run.read_lines[line.page.url] = before | {line.sentence.number}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
-    most_quotes = MOST_QUOTES if reads_rest else 1
+    most_quotes, is_repaired = MOST_QUOTES if reads_rest else 1, run.form >= Form.REPAIRED
 
     def check_findings() -> None:
         for found in answer.findings:
             pointed = [lines[n] for n in found.sentences if n in lines]
             aspect = known.get(id_in(found.sub_question), aspects[0])
             for url, said in _by_page(pointed).items():
+                carrying: Sequence[NumberedSentence] = said
+                if is_repaired:
+                    carrying = lines_that_carry(found.claim, said, run.question.text, most_quotes)
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
                 if taken[url] <= most[url]:
                     run.rules.check_finding(
-                        result, found.claim, said, aspect, run.question.text, most_quotes
+                        result,
+                        found.claim,
+                        carrying,
+                        aspect,
+                        run.question.text,
+                        most_quotes,
+                        keeps_quotes=is_repaired,
                     )
 
     await run_in_thread(check_findings)

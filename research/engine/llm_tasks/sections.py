@@ -22,6 +22,7 @@ from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.draft import (
     MOST_OF_A_VERDICT,
+    MOST_STEPS,
     ComputedStatement,
     earlier_values,
     statements_of,
@@ -67,11 +68,18 @@ class VerdictSummaryAnswer(Answer):
     verdict: list[str] = Field(default_factory=list)
 
 
+class WholeSummaryAnswer(VerdictSummaryAnswer):
+    """A summary with steps for the asker where the question asks what to do."""
+
+    next_steps: list[str] = Field(default_factory=list)
+
+
 UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY = Task("summary", VerdictSummaryAnswer, 1500)
+SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
+WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
 
 
 @dataclass(frozen=True)
@@ -175,9 +183,9 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
 # --- the summary ----------------------------------------------------------------------------
 
 
-async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
-    """Return the summary of a checked draft, which cites nothing but what its statements cite; ()
-    where the model gives none.
+async def write_summary(run: Run, draft: Draft) -> Draft:
+    """Return a checked draft with its summary as short answer, which cites nothing but what its
+    statements cite, and steps for the asker; without them where the model gives none.
     """
     shown = [
         each
@@ -185,21 +193,24 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
         for each in summarised_of(section, run.ledger, SUMMARY_SHOWN)
     ]
     place = f"{run.report_place}/summary"
+    task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, SUMMARY, lambda room: _summary_context(run, shown, room)
+            run, place, task, lambda room: _summary_context(run, shown, room)
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
-        return ()
-    statements = [each.statement for each in shown]
-    told = [_summarised(text, statements, run.ledger) for text in answer.sentences]
-    verdict = [
-        _summarised(text, statements, run.ledger) for text in answer.verdict[:MOST_OF_A_VERDICT]
-    ]
-    opening = (replace(said, is_verdict=True) for said in verdict if said)
-    return (*opening, *filter(None, told))
+        return draft
+    steps = answer.next_steps if isinstance(answer, WholeSummaryAnswer) else []
+
+    def read(texts: Sequence[str]) -> list[Statement]:
+        said = (_summarised(text, [each.statement for each in shown], run.ledger) for text in texts)
+        return [each for each in said if each]
+
+    verdict = [replace(said, is_verdict=True) for said in read(answer.verdict[:MOST_OF_A_VERDICT])]
+    short = (*verdict, *read(answer.sentences))
+    return replace(draft, short_answer=short, next_steps=tuple(read(steps[:MOST_STEPS])))
 
 
 def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[str, Any]:
@@ -219,6 +230,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "fence": fences(run),
         "is_organised": run.form >= Form.ORGANISED,
         "is_terse": run.form >= Form.ATTRIBUTED,
+        "has_steps": run.form >= Form.REPAIRED,
         "length": f"at most {words * max(2, len(parts))}",
     }
 

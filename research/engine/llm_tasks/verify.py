@@ -40,10 +40,13 @@ VERIFY_TWICE: Task[VerifyAnswer] = Task("verify", SecondLookAnswer, 1500, role="
 
 
 class Verdict(NamedTuple):
-    """What a model found of a pair at its first look, and whether the second one found a fault."""
+    """What a model found of a pair at its first look, whether the second one found a fault, and
+    whether either says something else than the quotes.
+    """
 
     carried: bool
     is_faulty: bool
+    is_other: bool = False
 
 
 @cache
@@ -100,10 +103,10 @@ def verdicts_by_pair(answer: VerifyAnswer, shown: int, asked: int) -> tuple[Verd
     The last of the pairs shown is the first of the second list, which is numbered after them. A
     fault that is given by a number of the first list counts, too.
     """
-    carried = set(answer.carried).difference(answer.more, answer.other)
+    carried, other = set(answer.carried).difference(answer.more, answer.other), {*answer.other}
     faults = answer.faults if isinstance(answer, SecondLookAnswer) else ()
     faulty = {number if number <= shown else 2 * shown + 1 - number for number in faults}
     return tuple(
-        Verdict(number <= shown and number in carried, number in faulty)
+        Verdict(number <= shown and number in carried, number in faulty, number in other)
         for number in range(1, asked + 1)
     )

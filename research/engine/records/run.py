@@ -185,7 +185,8 @@ class Checks:
 
     `by_code`, `by_model` and `by_neither` are the statements other than quotations, by what vouches
     for them. `quoted_instead` became quotations because nothing vouched for them. `planted`
-    unfaithful pairs were shown to the verifier, which found `planted_found` of them.
+    unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
+    were left out of a report that would be too long.
     """
 
     statements: int = 0
@@ -200,6 +201,7 @@ class Checks:
     planted: int = 0
     planted_found: int = 0
     verifier: VerifierUse = ""
+    shortened: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check
@@ -23,6 +23,7 @@ CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
+_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
 _FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
@@ -45,7 +46,8 @@ class Statement:
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
     the sub-question that it stands under in the short answer if its evidence belongs to another,
     `about` the one that its author put it under. One `by_number` was put into the short answer
-    instead of a new sentence.
+    instead of a new sentence. `spare` is its place among those that its author would leave out of a
+    report that is too long, from 1; 0 if it is none of them.
     """
 
     text: str
@@ -62,6 +64,7 @@ class Statement:
     part: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
     by_number: bool = field(default=False, compare=False)
+    spare: int = field(default=0, compare=False)
 
     @property
     def body(self) -> str:
@@ -114,7 +117,7 @@ class Draft:
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
-    table that it proposed.
+    table that it proposed. `next_steps` are what the model infers that the asker should do.
     """
 
     short_answer: tuple[Statement, ...]
@@ -126,6 +129,7 @@ class Draft:
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
+    next_steps: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -219,7 +223,10 @@ def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
     known = ledger.question.casefold()
     names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
     long = statement.words > CONNECTION_WORDS
-    return bool(long or names or entities.find_numbers(statement.text))
+    text = statement.text
+    if text.endswith(":") and ledger.began >= Form.REPAIRED:
+        text = _COUNT.sub("", text)  # "Three things hold it up:"
+    return bool(long or names or entities.find_numbers(text))
 
 
 def _find_fault(statement: Statement, ledger: Ledger) -> str:
@@ -341,16 +348,18 @@ def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
     return " ".join((ledger.question, *shown))
 
 
-def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
-    """Return the draft without the statements of these numbers; sections left empty go too."""
-    kept = iter([s if n not in numbers else None for n, s in enumerate(draft.statements, 1)])
+def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:
+    """Return the draft with statements replaced, and without those that None takes the place of;
+    sections left empty go too.
+    """
 
     def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        return tuple(s for _ in statements if (s := next(kept)) is not None)
+        return tuple(said for each in statements if (said := new.get(each, each)))
 
-    short = take(draft.short_answer)
     sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
-    return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
+    kept = tuple(section for section in sections if section.statements)
+    short, steps = take(draft.short_answer), take(draft.next_steps)
+    return replace(draft, short_answer=short, sections=kept, next_steps=steps)
 
 
 def walled(draft: Draft, wall: AddressWall) -> Draft:
@@ -365,6 +374,7 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         draft,
         short_answer=tuple(map(said, draft.short_answer)),
         sections=tuple(sections),
+        next_steps=tuple(map(said, draft.next_steps)),
     )
 
 

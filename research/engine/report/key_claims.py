@@ -96,7 +96,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if run.has_model and not told:
+    if run.has_model and not told and not _is_whole(run, section):
         wanted = content_terms(asked)
         may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
@@ -111,6 +111,13 @@ def _with_dictated(run: Run, section: Section) -> Section:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
         added = [said for said in added if quoted[said.body] is said]
     return replace(section, statements=(*section.statements, *added))
+
+
+def _is_whole(run: Run, section: Section) -> bool:
+    """Return whether a section that its author leads is left as it is: a quotation behind it would
+    be about something else.
+    """
+    return is_led(run) and run.form >= Form.REPAIRED and bool(section.statements)
 
 
 def _is_outdated(ledger: Ledger, record: Evidence) -> bool:

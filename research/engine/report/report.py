@@ -10,12 +10,13 @@ from research.engine.assessment.answer_status import is_judged_by_code, supporti
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import compare_findings, compares_findings, relate_drafted
-from research.engine.llm_tasks.draft import drop_draft, repair_draft
+from research.engine.llm_tasks.draft import drop_draft
 from research.engine.llm_tasks.judge import judge_report
-from research.engine.llm_tasks.sections import write_sections, write_summary
+from research.engine.llm_tasks.sections import write_sections
 from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
-from research.engine.report.draft import Draft, Statement, replace_statements, walled
+from research.engine.report.check import check_draft, is_sectioned
+from research.engine.report.draft import Draft, Statement, walled
 from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
@@ -59,16 +60,11 @@ from research.engine.report.report_gate import (
 )
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
-from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import term_set
 from research.engine.verifier.check_ahead import begin_check, drop_check
-from research.engine.verifier.check_draft import Verified, verify_draft
+from research.engine.verifier.check_draft import Verified
 from research.engine.verifier.qualification import least_proportion
-from research.engine.verifier.quote_instead import quote_instead
-from research.engine.verifier.stand_ins import with_stand_ins
 
-QUOTED_WITHOUT_REPAIR = 0.125
-"""Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
@@ -97,7 +93,7 @@ async def compose_report(run: Run) -> Written | None:
     if run.has_model:
         drafted = gather_rivals(drafted, ledger)
         drafted = with_course_of_events(drafted, ledger)
-    checked = await _check_draft(run, drafted)
+    checked = await check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
@@ -166,7 +162,13 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
     draft = told_once(draft, run.ledger.relations, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
-    return replace(checked, draft=shorten(draft, is_short, is_kept, answered_by, cost))
+    short = shorten(draft, is_short, is_kept, answered_by, cost)
+    left = _in_sections(draft) - _in_sections(short) if run.form >= Form.REPAIRED else ()
+    return replace(checked, draft=short, shortened=len(left))
+
+
+def _in_sections(draft: Draft) -> set[Statement]:
+    return {said for part in draft.sections for said in part.statements if said.evidence}
 
 
 def _leads(run: Run, draft: Draft) -> set[Statement]:
@@ -195,11 +197,6 @@ async def _draft_report(run: Run) -> Draft:
     if analyst_of(run).works_ahead:
         await begin_check(run, f"{run.report_place}/claims")
     return await analyst_of(run).write_draft()
-
-
-def is_sectioned(run: Run) -> bool:
-    """Return whether the report is long enough to be drafted section by section."""
-    return analyst_of(run).drafts_sections and run.limits.sections > 1
 
 
 async def publish_report(run: Run, written: Written | None) -> None:
@@ -249,7 +246,8 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
-    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
+    shortened = words.count("shortened", checked.shortened) if checked.shortened else ""
+    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), shortened, ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
 
 
@@ -309,43 +307,6 @@ def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
     run.journal.emit(_to_report(checked, rendered))
 
 
-async def _check_draft(run: Run, draft: Draft) -> Checked:
-    """Faulty statements get one repair by the model if they are many; what is still faulty is cut,
-    and its quotes come in its place. What code can't vouch for goes to the verifier.
-    """
-    found, repaired = await run_in_thread(run.rules.find_faults, draft, run.ledger), 0
-    is_worth_a_call = len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements)
-    if is_worth_a_call and analyst_of(run).repairs_drafts:
-        draft = replace_statements(draft, await repair_draft(run, draft, found))
-        left = await run_in_thread(run.rules.find_faults, draft, run.ledger)
-        repaired, found = max(0, len(found) - len(left)), left
-    faulty, given = [fault.statement for fault in found], draft.short_answer
-    draft = quote_instead(draft, faulty, run.ledger)
-    if not draft.short_answer and draft.sections and is_sectioned(run):
-        draft, given = await _summarise(run, draft)
-    verifies = run.rules.verifies_statements
-    verified = await verify_draft(run, draft) if verifies else Verified(draft)
-    refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
-    stood = 1 - refused / drafted if drafted else 1.0
-    checked = verified.draft
-    if run.has_model and not is_led(run):
-        checked = with_stand_ins(checked, given)
-    return Checked(checked, repaired, len(found), verified, stood)
-
-
-async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ...]]:
-    """Return the draft with a summary of its statements, without sentences that their evidence
-    doesn't carry, and the summary as the model gave it.
-    """
-    summary = await write_summary(run, draft)
-    found = await run_in_thread(run.rules.find_faults, Draft(summary, ()), run.ledger)
-    faulty = {fault.statement for fault in found}
-    kept = tuple(each for each in summary if each not in faulty)
-    if not kept:
-        kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
-    return replace(draft, short_answer=kept), summary or kept
-
-
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
     return Report(rendered.markdown, rendered.citations, _checks(checked), rendered.short_answer)
 
@@ -369,6 +330,7 @@ def _checks(checked: Checked) -> Checks:
         planted=verified.planted,
         planted_found=verified.planted_found,
         verifier=verified.use,
+        shortened=checked.shortened,
     )
 
 

@@ -100,6 +100,10 @@ class Layout:
     today: str = ""
 
 
+SPARE_COST = 10_000
+"""What the statement costs that its author would spare first."""
+
+
 def summary_words(ledger: Ledger) -> int:
     """Return the most words of what opens the report: enough to answer each part of the
     question.
@@ -157,8 +161,11 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
 
 def cost_by_words(said: Statement, asked: Set[str] = frozenset()) -> float:
     """Return the words of a statement per clause that cites evidence separately, less if several
-    records say it or it has terms that are `asked` for.
+    records say it or it has terms that are `asked` for; far more if its author would spare it, and
+    the sooner the more.
     """
+    if said.spare:
+        return SPARE_COST / said.spare
     clauses = sum(bool(ids) for _, ids in said.parts)
     shared = min(MOST_ASKED, len(asked & term_set(said.body))) / MOST_ASKED if asked else 0
     worth = 1 + SECOND_SOURCE * (len(said.evidence) > 1)

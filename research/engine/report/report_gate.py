@@ -23,7 +23,7 @@ LEFT_OUT = "left out for the report's length"
 class Checked:
     """A checked draft and the statistics of its check. `stood` is the share of drafted statements
     that neither code nor a believed verifier refused; `is_dense` means that the report is too long
-    otherwise.
+    otherwise, `shortened` counts the statements that were left out for that.
     """
 
     draft: Draft
@@ -32,6 +32,7 @@ class Checked:
     verified: Verified
     stood: float = 1.0
     is_dense: bool = False
+    shortened: int = 0
 
 
 @dataclass(frozen=True)

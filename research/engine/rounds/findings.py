@@ -82,9 +82,10 @@ def check_finding(
     aspect: Aspect,
     question: str,
     most_quotes: int = 1,
+    keeps_quotes: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
-    apart.
+    apart. A claim that only its first quote doesn't refuse has it alone, unless it `keeps_quotes`.
 
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
@@ -126,7 +127,28 @@ def check_finding(
         heads = f"{page.title} {source.section}"
         if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
             return
-    reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim)))
+    kept = tuple(also) if keeps_quotes and not reason else ()
+    reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
+
+
+def lines_that_carry(
+    said: str, lines: Sequence[NumberedSentence], question: str, most_quotes: int
+) -> Sequence[NumberedSentence]:
+    """Return the sentences of a finding without those that may only be quoted, if the others carry
+    the claim as far as code can tell.
+    """
+    claim, sound = " ".join(said.split()), [line for line in lines if not line.dictated]
+    if not 0 < len(sound) < len(lines):
+        return lines
+    page = sound[0].page
+    spans = quotes.quote_spans([line.sentence for line in sound], page.text, most_quotes)
+    section = label_of(sound[0].sentence.section, question)
+    sources = [quote_source(page, *span, section) for span in spans]
+    quote = " ".join(source.quote for source in sources)
+    context = f"{page.title} {section} {question}"
+    day = sources[0].day if sources else ""
+    carries = _is_on(claim, quote) and not find_claim_fault(claim, quote, context, day)
+    return sound if carries else lines
 
 
 def _is_on(claim: str, quote: str) -> bool:

@@ -75,12 +75,14 @@ _DEFINITION = re.compile(
 )
 _UP = re.compile(
     r"\b(?:increas\w*|ris(?:e|es|ing|en)|rose|grow\w*|grew|higher|more|greater|larger|faster|above"
-    r"|exceed\w*|gain\w*|improv\w*|strengthen\w*|longer|after|at least|maximum)\b",
+    r"|exceed\w*|gain\w*|improv\w*|strengthen\w*|longer|after|at least|a minimum of"
+    r"|(?<!\ba )maximum)\b",
     re.IGNORECASE,
 )
 _DOWN = re.compile(
     r"\b(?:decreas\w*|fall(?:s|ing|en)?|fell|declin\w*|lower|less|fewer|smaller|slower|below|drop\w*"
-    r"|los(?:e|es|t|ing)|reduc\w*|worsen\w*|weaken\w*|shorter|before|at most|minimum)\b",
+    r"|los(?:e|es|t|ing)|reduc\w*|worsen\w*|weaken\w*|shorter|before|at most|a maximum of"
+    r"|(?<!\ba )minimum)\b",
     re.IGNORECASE,
 )
 

@@ -11,20 +11,33 @@ the assessments of the rounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine.evidence.claim_check import ClaimCheck
+from research.engine.evidence.claim_check import ClaimCheck, check_claim
+from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
 from research.engine.report.draft import Draft, Statement, check_statements
 from research.engine.run import Run
+from research.engine.text.entities import find_names
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check
+from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
 from research.engine.verifier.qualification import is_qualified, qualification_of
 from research.engine.verifier.quote_instead import quote_instead
+
+_NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
+"""A zero, which a step may set something to that no quote has at zero."""
+_STRANGE = frozenset((
+    "number differs", "date differs", "negation differs", "direction differs", "pairs mixed up",
+))  # fmt: skip
+"""Differences from quotes and question that no step may have; names are compared by themselves, and
+who does what is for the verifier.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,26 +54,54 @@ class Verified:
     use: VerifierUse = ""
 
 
+@dataclass(frozen=True)
+class Verdicts:
+    """What a check found of statements: `carried` are those that only a believed verifier vouches
+    for, `refused` those that code or a believed verifier does not carry, `unvouched` the others
+    that nothing vouches for.
+    """
+
+    use: VerifierUse = ""
+    carried: frozenset[Statement] = frozenset()
+    refused: tuple[Statement, ...] = ()
+    unvouched: tuple[Statement, ...] = ()
+    planted: int = 0
+    planted_found: int = 0
+
+
 async def verify_draft(run: Run, draft: Draft) -> Verified:
     """Return the draft with quotations in the place of statements that nothing vouches for."""
-    stated = dict.fromkeys(s for s in draft.statements if s.evidence and not s.quoted)
+    found = await verify_statements(run, draft.statements)
+    quoted = quote_instead(draft, [*found.refused, *found.unvouched], run.ledger)
+    refused = len(found.refused) if found.use == "believed" else 0
+    return Verified(quoted, found.carried, refused, found.planted, found.planted_found, found.use)
+
+
+async def verify_statements(
+    run: Run, statements: Iterable[Statement], step: str = "verify"
+) -> Verdicts:
+    """Return what code, and the verifier at this step of the report, find of statements other than
+    quotations.
+    """
+    stated = dict.fromkeys(s for s in statements if s.evidence and not s.quoted)
     checks = await run_in_thread(check_statements, stated, run.ledger)
     undecided = [each for each, check in checks.items() if check.outcome == "undecided"]
     refused = [each for each, check in checks.items() if check.outcome == "refused"]
     if not _may_carry(run, checks):
         await drop_check(run)
-        return Verified(quote_instead(draft, [*refused, *undecided], run.ledger))
-    judged = await _judge(run, undecided, checks)
+        return Verdicts(refused=tuple(refused), unvouched=tuple(undecided))
+    judged = await _judge(run, undecided, checks, step)
     carried = judged.carried & _may_carry(run, checks)
-    faulty = [*refused, *(each for each in undecided if each not in judged.carried)]
-    near = judged.carried - carried
-    return Verified(
-        quote_instead(draft, [*faulty, *near], run.ledger),
+    amiss = tuple(each for each in undecided if each not in judged.carried)
+    near = tuple(each for each in undecided if each in judged.carried - carried)
+    is_believed = judged.use == "believed"
+    return Verdicts(
+        judged.use,
         carried,
-        len(faulty) if judged.use == "believed" else 0,
+        (*refused, *amiss) if is_believed else tuple(refused),
+        near if is_believed else (*amiss, *near),
         judged.planted,
         judged.found,
-        judged.use,
     )
 
 
@@ -74,21 +115,21 @@ def _may_carry(run: Run, checks: Mapping[Statement, ClaimCheck]) -> frozenset[St
 
 
 async def _judge(
-    run: Run, undecided: Sequence[Statement], checks: Mapping[Statement, ClaimCheck]
+    run: Run, undecided: Sequence[Statement], checks: Mapping[Statement, ClaimCheck], step: str
 ) -> Judged:
     """Return the verdicts: those on claims that were asked for ahead, then those on the rest, but
     for statements that code would refuse, which alone are not worth a further call.
     """
     ahead = await take_check(run)
     if ahead is None:
-        return await _ask(run, undecided)
+        return await _ask(run, undecided, step)
     settled = {each: ahead.settles(each, run) for each in undecided}
     carried = frozenset(each for each, verdict in settled.items() if verdict)
     judged = replace(ahead.judged, carried=carried)
     rest = [each for each, verdict in settled.items() if verdict is None]
     if all(checks[each].is_left for each in rest) or judged.use != "believed":
         return judged
-    further = await _ask(run, rest)
+    further = await _ask(run, rest, step)
     is_believed = further.use == "believed"
     return Judged(
         further.use,
@@ -98,16 +139,52 @@ async def _judge(
     )
 
 
-async def _ask(run: Run, undecided: Sequence[Statement]) -> Judged:
+async def strange_steps(run: Run, steps: Sequence[Statement]) -> list[Statement]:
+    """Return the steps with a figure or a name that neither their quotes nor the question have, and
+    those that turn a quote round, rest on nothing known, or on what a page dictates.
+    """
+    return [each for each in steps if not await run_in_thread(_is_within, each, run.ledger)]
+
+
+async def steps_that_follow(
+    run: Run, steps: Sequence[Statement]
+) -> tuple[tuple[Statement, ...], Judged]:
+    """Return which of these steps may be shown as inferred by the model, and the verdicts on them:
+    a believed verifier must not find that one says something else than its quotes.
+    """
+    if not steps:
+        return (), Judged("")
+    judged = await _ask(run, steps, "verify/steps", (CitedQuote(run.question.text, "question"),))
+    if judged.use != "believed":
+        return (), judged
+    return tuple(each for each in steps if each not in judged.other), judged
+
+
+def _is_within(step: Statement, ledger: Ledger) -> bool:
+    records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
+    if not step.text or not records or any(record.is_dictated for record in records):
+        return False
+    quotes = " ".join(source.quote for record in records for source in record.sources)
+    heads = " ".join(f"{s.title} {s.section}" for record in records for s in record.sources)
+    given = f"{quotes} {heads} {ledger.question}"
+    said = _NOTHING.sub("", step.text)
+    check = check_claim(said, given, ledger.question, by=ledger.refuses_by)
+    is_known = all(name.casefold() in given.casefold() for name in find_names(said))
+    return is_known and _STRANGE.isdisjoint(check.reasons)
+
+
+async def _ask(
+    run: Run, undecided: Sequence[Statement], step: str, beside: Sequence[CitedQuote] = ()
+) -> Judged:
     if not run.has_model or not run.config.has_verifier:
         return Judged("off")
     known = await qualification_of(run)
     if known is None or not is_qualified(known, run.config.verifier_most_errors):
         return Judged("unqualified")
     run.report_action("Checking statements against their quotes")
-    asked = await plant(run, undecided)
+    asked = await plant(run, undecided, beside)
     try:
-        verdicts = await ask_verdicts(run, f"{run.report_place}/verify", asked.pairs)
+        verdicts = await ask_verdicts(run, f"{run.report_place}/{step}", asked.pairs)
     except TaskFailedError as failed:
         run.fell_back(VERIFY.name, failed.cause)
         return Judged("failed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
@@ -48,17 +48,25 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """The result of a call of the verifier."""
+    """The result of a call of the verifier; `other` are statements that say something else than
+    their quotes.
+    """
 
     use: VerifierUse
     carried: frozenset[Statement] = frozenset()
     planted: int = 0
     found: int = 0
+    other: frozenset[Statement] = frozenset()
 
 
-async def plant(run: Run, undecided: Sequence[Statement]) -> Asked:
-    """Return the call on these statements, shuffled with canaries of the run."""
+async def plant(
+    run: Run, undecided: Sequence[Statement], beside: Sequence[CitedQuote] = ()
+) -> Asked:
+    """Return the call on these statements, shuffled with canaries of the run; what stands `beside`
+    is shown as a quote of each statement.
+    """
     pairs = [shown_pair(each, run.ledger) for each in undecided]
+    pairs = [replace(pair, quotes=(*pair.quotes, *beside)) for pair in pairs]
     chance = Random(_seed(run, pairs))
     canaries = await run_in_thread(plant_canaries, run.ledger, pairs, run.config, chance)
     items: list[Statement | LabelledPair] = [*undecided, *canaries]
@@ -84,7 +92,8 @@ def judge_verdicts(
         for each, verdict in said
         if isinstance(each, Statement) and verdict.carried and not verdict.is_faulty
     )
-    return Judged("believed", carried, *counts)
+    other = frozenset(each for each, v in said if isinstance(each, Statement) and v.is_other)
+    return Judged("believed", carried, *counts, other)
 
 
 def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:

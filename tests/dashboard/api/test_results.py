@@ -1,8 +1,11 @@
 """Evidence, sources, reports, exports, versions and threads through the API."""
 
+from django.contrib.auth.models import User
 from django.test import Client
 
 from research.models import Run, Source, Verdict
+from research.services.api_tokens import Scope
+from tests.dashboard.api.conftest import client_with
 from tests.dashboard.conftest import QUOTE, add_evidence, make_later
 
 
@@ -53,6 +56,27 @@ def test_a_report_is_exported(api: Client, finished: Run) -> None:
     assert exported.headers["Content-Type"].startswith("text/markdown")
     assert QUOTE in exported.content.decode()
     assert api.get(f"{path}/exe").status_code == 404
+
+
+def test_a_report_is_shared_and_revoked(api: Client, finished: Run) -> None:
+    path = f"/api/v1/runs/{finished.public_id}/share"
+    made = api.post(path)
+    assert made.status_code == 201 and api.post(path).json() == made.json()
+    address = made.json()["url"]
+    assert address.startswith("http://testserver/s/") and Client().get(address).status_code == 200
+    assert api.delete(path).status_code == 204
+    assert Client().get(address).status_code == 404
+
+
+def test_a_program_shares_only_what_it_may_write(finished: Run) -> None:
+    path = f"/api/v1/runs/{finished.public_id}/share"
+    assert client_with(finished.owner, Scope.READ).post(path).status_code == 403
+    stranger = client_with(User.objects.create_user("bob"))
+    assert stranger.post(path).status_code == stranger.delete(path).status_code == 404
+    finished.reports.all().delete()
+    refused = client_with(finished.owner).post(path)
+    assert refused.status_code == 409
+    assert refused.json()["detail"] == "Only a finished report can be shared."
 
 
 def test_without_a_report_there_is_nothing_to_export(api: Client, finished: Run) -> None:

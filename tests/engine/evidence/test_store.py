@@ -391,3 +391,13 @@ def test_quotations_alone_are_one_source_and_no_query() -> None:
     assert made.supporting("A1")[0].claim == CLAIM
     assert made.keys_of("A1") == {"a.example"}
     assert made.claims_on("A1", 3) == [CLAIM]
+
+
+def test_claims_on_settings_with_other_names_are_no_twins() -> None:
+    one = "Autovacuum ignores a table's autovacuum_freeze_max_age above the system's."
+    other = "Autovacuum ignores a table's autovacuum_freeze_min_age above the system's."
+    both = "Autovacuum ignores autovacuum_freeze_min_age above autovacuum_freeze_max_age."
+    book = EvidenceStore(tells_identifiers=True)
+    for n, claim in enumerate((one, other, both)):
+        book.add(said(claim, f"https://{n}.example/"), 1)
+    assert [record.claim for record in book.records.values()] == [one, other, both]

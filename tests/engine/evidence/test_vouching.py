@@ -82,6 +82,12 @@ def test_a_refusal_says_what_differs(reason: str, claim: str, quote: str) -> Non
     assert reason in check_claim(claim, quote, "").reasons
 
 
+def test_a_share_of_those_who_did_it_is_no_change() -> None:
+    claim = "Distress was reported by 9.7 percent of jurors."
+    quote = "The share of jurors with distress was 9.7 percent."
+    assert "measured otherwise" not in check_claim(claim, quote, "").reasons
+
+
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize(
     "claim, quote",

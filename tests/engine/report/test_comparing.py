@@ -535,6 +535,10 @@ def test_a_dense_report_loses_the_wordiest_of_all_sections_and_fills_what_room_i
         said[1],
         said[2],
     ]
+    spared = [replace(said[0], spare=2), replace(said[1], spare=1), *said[2:]]
+    own = replace(draft, sections=(Section("A1", tuple(spared)),))
+    short = shorten(own, is_short, lambda _: False, lambda _: set(), cost_by_words)
+    assert short.statements == [*said[2:]], "its author would miss the first ones least"
     asked = Statement("The fund pays.", ("E1",))
     assert cost_by_words(asked, {"fund"}) < cost_by_words(asked, {"bank"}) == cost_by_words(asked)
     sources = replace(said[2], evidence=("E1", "E2"))

@@ -18,8 +18,8 @@ from research.engine.report.draft import (
     Section,
     Statement,
     calculate,
-    drop_statements,
     find_faults,
+    put_instead,
     replace_statements,
 )
 from research.engine.report.rendering.markdown import render_report
@@ -97,6 +97,15 @@ def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> Non
     assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
 
 
+def test_a_lead_in_of_a_list_may_count_its_items(known: Ledger) -> None:
+    told = Statement("Three things hold it up:")
+    sound = [Statement(LIT, ("E1",))] * 10
+    draft = Draft((), (Section("A1", (*sound, told)),))
+    assert find_faults(draft, known) == []
+    known.began = Form.ATTRIBUTED
+    assert [fault.statement for fault in find_faults(draft, known)] == [told]
+
+
 def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
     long = Statement("It is safe for everybody to climb up there alone at night " + "or so " * 3)
     assert reasons(known, *[Statement(LIT, ("E1",))] * 9, long) == ["it cites no evidence"]
@@ -107,7 +116,7 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
     draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))
     found = find_faults(draft, known)
     assert [fault.number for fault in found] == [2, 4]
-    cut = drop_statements(draft, {2, 4})
+    cut = put_instead(draft, {fault.statement: None for fault in found})
     assert cut.statements == [right, right, right]
     assert find_faults(cut, known) == []
     put_right = replace_statements(draft, {2: right, 4: replace(right, evidence=("E2",))})
@@ -117,7 +126,9 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
 
 def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (Statement("x"),)), Section("A2", (Statement("y"),))))
-    assert [section.aspect_id for section in drop_statements(draft, {1}).sections] == ["A2"]
+    assert [
+        section.aspect_id for section in put_instead(draft, {draft.statements[0]: None}).sections
+    ] == ["A2"]
 
 
 @pytest.mark.requirement("B6")

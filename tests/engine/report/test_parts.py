@@ -9,7 +9,7 @@ from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.ports import SourceKind
-from research.engine.records import AspectState, Gap, Source
+from research.engine.records import AspectState, Evidence, Gap, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
@@ -425,3 +425,20 @@ def test_a_report_lists_what_was_still_missing_in_its_sections() -> None:
     for is_led in (True, False):
         told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
         assert ("## Still open\n\n- The day on which it fell\n\n" in told) is is_led
+
+
+def test_a_small_share_of_statements_in_two_documents_is_not_told() -> None:
+    records = []
+    for n in range(1, 5):
+        said, urls = f"Setting {n} is on.", (f"file:///{n}", "file:///b")
+        sources = tuple(
+            quoted(page(url, said, key=url), said) for url in urls[: 2 if n == 1 else 1]
+        )
+        records.append(Evidence(f"E{n}", said, "A1", 1, sources, 0.9))
+    known = ledger_of(*records)
+    known.put_source(Source("file:///b", "b", "manual", 1, status="cited"))
+    told = tuple(Statement(record.claim, (record.id,)) for record in records)
+    draft = Draft((), (Section("A1", told),))
+    for known.began, is_told in ((Form.ATTRIBUTED, True), (Form.REPAIRED, False)):
+        shown = render_report(known, draft, "", 0, 0, Layout(is_direct=True)).markdown
+        assert ("1 of 4 statements stand in 2 documents or more" in shown) == is_told

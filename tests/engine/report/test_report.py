@@ -4,7 +4,7 @@ import pytest
 
 from research.engine.offline.passages import shown_passages
 from research.engine.records import Aspect, Checks, GateResult, Source
-from research.engine.report import draft, report
+from research.engine.report import check, draft
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import words_in
 from tests.engine.scripted import (
@@ -72,7 +72,7 @@ async def test_a_faulty_statement_is_repaired_once() -> None:
     wrong = LIT.replace("1887", "1889")
     model, ran = await drafted({"statements": [f"{wrong} [E1]"], "short_answer": []})
     assert model.tasks[-2:] == ["draft", "repair"]
-    assert f"[1] {wrong} (cites E1): number differs" in model.requests[-1].prompt
+    assert f"[1] (A1) {wrong} (cites E1): number differs" in model.requests[-1].prompt
     assert "1889" not in ran.report.markdown
     assert (ran.report.checks.repaired, ran.report.checks.cut) == (1, 0)
     check_markers(ran)
@@ -96,7 +96,7 @@ async def test_what_the_repair_does_not_mend_is_cut_and_the_share_shown() -> Non
 async def test_few_faulty_statements_are_quoted_without_another_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(report, "QUOTED_WITHOUT_REPAIR", 0.5)
+    monkeypatch.setattr(check, "QUOTED_WITHOUT_REPAIR", 0.5)
     wrong = LIT.replace("1887", "1889")
     draft = {"statements": [f"{LIT_TOO} [E2]", f"{wrong} [E1]"], "short_answer": []}
     model, ran = await drafted(draft)

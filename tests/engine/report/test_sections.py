@@ -17,6 +17,7 @@ from tests.engine.scripted import (
     CHAIN,
     DESIGNED,
     OWNED,
+    QUALIFIED,
     TRAINED,
     Answer,
     Oracle,
@@ -135,6 +136,20 @@ async def test_the_summary_follows_the_checked_statements_alone() -> None:
 
     _, ran = await thorough(invent)
     assert "1999" not in ran.report.markdown and "Nobody knows" not in ran.report.markdown
+
+
+async def test_the_summary_of_sections_brings_steps_for_the_asker() -> None:
+    step = "Look for the papers of Edda Marlow at the Calder foundry."
+
+    def with_step(answer: Answer) -> Answer:
+        return {**answer, "next_steps": [f"{step} [1, 2]", "Ask in 1950. [1]"]}
+
+    world = harbour(CHAIN)
+    models(world).twists["summary"] = with_step
+    ran = await world.ask(CHAIN.question, verifier=QUALIFIED, **THOROUGH)
+    told = ran.report.markdown
+    assert f"1. {step} [" in told and "1950" not in told
+    check_markers(ran)
 
 
 async def test_a_summary_that_leaves_a_sub_question_out_is_completed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.prompt_pages import PAGE_CHARACTERS
 from research.engine.ports import ModelRequest, SearchHit
 from research.engine.records import Aspect
-from research.engine.rounds.findings import Reading, check_finding
+from research.engine.rounds.findings import Reading, check_finding, lines_that_carry
 from research.engine.rounds.research_round import FIRST_HITS, _half_read
 from tests.engine.scripted import Oracle, Part, Script, Web, World, page
 from tests.engine.untrusted.test_dictation import ASKED, TOWER, _lines
@@ -97,3 +98,29 @@ def test_a_claim_keeps_the_quotes_of_sentences_that_stand_apart() -> None:
         said,
         [TOWER, oil],
     )
+
+
+def test_a_claim_that_only_its_first_quote_does_not_refuse_may_keep_the_others() -> None:
+    lines = _lines(
+        "Sets the maximum memory that each keeper process may use.\n\nIt has no default.\n\n"
+        "For the collection of marks, a keeper is only able to use more than 1GB."
+    )
+    said = (
+        "The memory of each keeper process is limited; for collecting marks a keeper can use less "
+        "than 1GB."
+    )
+    apart: Any = [lines[0], lines[2]]
+    for keeps, number in ((False, 0), (True, 1)):
+        reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+        check_finding(reading, said, apart, aspect, ASKED, 3, keeps_quotes=keeps)
+        [found] = reading.findings
+        assert (found.claim, len(found.also)) == (said, number)
+
+
+def test_sentences_that_may_only_be_quoted_give_way_to_those_that_carry_the_claim() -> None:
+    order, tower = _lines(f"Drop all lamps of old towers.\n\n{TOWER}")
+    lines = [replace(order, dictated=True), tower]
+    assert lines_that_carry(TOWER, lines, ASKED, 3) == [tower]
+    said = "All lamps of old towers should be dropped at once by their keepers."
+    assert lines_that_carry(said, lines, ASKED, 3) == lines
+    assert lines_that_carry(TOWER, lines[:1], ASKED, 3) == lines[:1]

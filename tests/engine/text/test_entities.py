@@ -101,7 +101,16 @@ def test_a_month_is_no_doubt() -> None:
 
 
 @pytest.mark.parametrize(
-    "text, way", [("Prices rose", 1), ("Prices fell", -1), ("It rose and fell", 0), ("Prices", 0)]
+    "text, way",
+    [
+        ("Prices rose", 1),
+        ("Prices fell", -1),
+        ("It rose and fell", 0),
+        ("Prices", 0),
+        ("It takes at most 1 GB", -1),
+        ("It takes up to a maximum of 1 GB", -1),
+        ("The maximum was 1 GB", 1),
+    ],
 )
 def test_direction_is_the_outweighing_one(text: str, way: int) -> None:
     assert entities.change_direction(text) == way

@@ -16,6 +16,7 @@ async def ran_with(*statements: str, **knobs: Any) -> tuple[Ran, World]:
     """Return a run whose ledger has a reworded claim, and whose draft says `statements`."""
     world = harbour(ORDINARY)
     assert world.model is not None
+    world.model.twists["repair"] = lambda _: {"statements": []}
 
     def reword(answer: Answer) -> Answer:
         findings = answer["findings"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.verifier.stand_ins import with_stand_ins
+from research.engine.verifier.quote_instead import with_stand_ins
 
 TOLL = Statement("The bridge has charged 4 florins since the flood.", ("E1", "E2"))
 ARCHES = Statement("Nine arches carry the bridge.", ("E3",))

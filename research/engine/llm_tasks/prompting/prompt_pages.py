@@ -9,11 +9,13 @@ from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
 from research.engine.text.similarity import COPIED, near_copies
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import term_set, words_in
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
+from research.engine.untrusted.screening import label_of
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
+MOST_TERM_WORDS = 6
 MOST_TOPICS = 3
 """Topics for each of which a page that several searches named first has room."""
 SHORT_PAGE = 1200
@@ -24,12 +26,15 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as shown in the prompt, and whether it dictates wording."""
+    """A sentence as shown in the prompt, and whether it dictates wording. `term` is what it and the
+    sentences after it define.
+    """
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool = False
+    term: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ def number_sentences(
     whole: bool = False,
     beside: Mapping[str, tuple[str, ...]] | None = None,
     known: Mapping[str, Set[int]] | None = None,
+    terms: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`, or to
     that for each of the topics `beside` those of this reading that it may be relevant to as well.
@@ -60,7 +66,8 @@ def number_sentences(
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
     page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
-    their page are `known` are left out. Both mappings are by address.
+    their page are `known` are left out. Both mappings are by address. With `terms` sentences
+    have the terms that they define.
     """
     beside, known = beside or {}, known or {}
     shown = [
@@ -81,15 +88,27 @@ def number_sentences(
         told = only_quoted(split_sentences(page.text), aims[0])
         repeated = _repeated_sentences(page, sheets, copied_share)
         wanted = (*aims, *beside.get(page.url, ()))
-        left = shown[position]
+        left, section = shown[position], ""
         near = left if whole else _near_sentences(page, left, wanted, only_near)
         for sentence in _fit_sentences(page, near, wanted, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told
-                lines.append(NumberedSentence(number, sentence, page, is_told))
+                begins = terms and sentence.section != section
+                term = _term_of(sentence, aims[0]) if begins else ""
+                lines.append(NumberedSentence(number, sentence, page, is_told, term))
+                section = sentence.section
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
+
+
+def _term_of(sentence: Sentence, asked: str) -> str:
+    """Return the term that a sentence defines, such as a setting of a manual, unless it instructs
+    or is no name but a text: a page's headings are chosen to persuade.
+    """
+    _, _, term = sentence.section.rpartition(" › ")
+    is_defined = term != sentence.section and words_in(term) <= MOST_TERM_WORDS
+    return label_of(term, asked) if is_defined else ""
 
 
 def _share_room(sizes: Sequence[int], most: Sequence[int], room: int | None) -> list[int]:

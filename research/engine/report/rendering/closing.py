@@ -10,7 +10,7 @@ from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source
-from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
 from research.engine.report.report_i18n import Labels
@@ -116,6 +116,20 @@ def render_still_open(draft: Draft, marks: Markers) -> str:
     if not (lines and marks.layout.is_led):
         return ""
     return f"## {marks.words['still_open']}\n\n" + "\n".join(lines[:MOST_OPEN])
+
+
+def render_next_steps(draft: Draft, marks: Markers) -> str:
+    """Return what the model infers that the asker should do, a step a line, and that no source says
+    it.
+    """
+    if not draft.next_steps:
+        return ""
+    lines = [
+        f"{n}. {escape_sentence(said.text)} {marks.of(said.evidence)}"
+        for n, said in enumerate(draft.next_steps, 1)
+    ]
+    words = marks.words
+    return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

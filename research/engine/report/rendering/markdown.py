@@ -23,6 +23,7 @@ from research.engine.report.rendering.closing import (
     render_disagreements,
     render_dropped,
     render_facts,
+    render_next_steps,
     render_not_found,
     render_not_searched,
     render_sources,
@@ -105,6 +106,7 @@ def render_report(
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
+        render_next_steps(draft, marks),
         _render_figures(ledger, draft, marks) if layout.has_figures else "",
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from research.engine.assessment.answer_status import is_close, voice_noun
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
 from research.engine.report.draft import Draft, Section
@@ -118,7 +119,10 @@ def _support_line(
     if aspect.standing is not None:
         return _support_words(aspect.standing, keys, words, noun)
     if share := _share_confirmed(ledger, section):
-        return _share_line(share, names_rivals and _has_rivals(cited), noun, words)
+        has_rivals = names_rivals and _has_rivals(cited)
+        if _says_little(ledger, share, noun) and not has_rivals:
+            return ""
+        return _share_line(share, has_rivals, noun, words)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
         has_rivals = names_rivals and _has_rivals(cited)
@@ -150,6 +154,14 @@ def _share_confirmed(ledger: Ledger, section: Section) -> tuple[int, int] | None
     ]
     confirmed = sum(len(keys) > 1 for keys in told)
     return (confirmed, len(told)) if 0 < confirmed < len(told) else None
+
+
+def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:
+    """Return whether a share says nothing of how sure a section is: few chapters of a manual say
+    again what others do.
+    """
+    confirmed, every = share
+    return ledger.began >= Form.REPAIRED and noun == "document" and 2 * confirmed < every
 
 
 def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labels) -> str:

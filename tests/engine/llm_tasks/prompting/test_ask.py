@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, MemoryStore
-from research.engine.llm_tasks import assess, draft, intake, read, sections
+from research.engine.llm_tasks import assess, draft, intake, read, repair, sections
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.prompting.ask import (
     PROMPTS,
@@ -23,8 +23,15 @@ from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest, T
 from tests.engine.scripted import Clock, Web
 
 GOOD = '{"statements": [{"number": 1, "text": "It is old.", "evidence": ["E1"]}]}'
-CONTEXT = {"question": "How old?", "language": "en", "faults": [], "evidence": []}
-TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, draft.REPAIR]
+CONTEXT = {
+    "question": "How old?",
+    "language": "en",
+    "faults": [],
+    "evidence": [],
+    "aspects": [],
+    "starts_anew": True,
+}
+TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, repair.REPAIR]
 TASKS += [sections.SECTION, sections.SUMMARY, intake.AGREED_UNNAMED, intake.ASKING_UNNAMED]
 
 
@@ -51,8 +58,8 @@ def journal_of(model: Parrot, **knobs: Any) -> Journal:
     return Journal(MemoryStore(), Tools(web, web, Clock(), model), meter, backoff_seconds=0)
 
 
-async def asked(journal: Journal, attempts: int = 3) -> draft.RepairAnswer:
-    return await ask_model(journal, attempts, "report/repair", draft.REPAIR, CONTEXT)
+async def asked(journal: Journal, attempts: int = 3) -> repair.RepairAnswer:
+    return await ask_model(journal, attempts, "report/repair", repair.REPAIR, CONTEXT)
 
 
 # --- the dialogue ---------------------------------------------------------------------------
@@ -142,12 +149,12 @@ async def test_a_spent_budget_ends_the_dialogue() -> None:
     ],
 )
 def test_the_object_is_found_among_fences_thoughts_and_chatter(text: str) -> None:
-    assert parse_answer(text, draft.RepairAnswer).statements[0].text == "It is old."
+    assert parse_answer(text, repair.RepairAnswer).statements[0].text == "It is old."
 
 
 def test_line_breaks_within_a_string_are_read() -> None:
     text = GOOD.replace("It is old.", "It is\nold.")
-    assert parse_answer(text, draft.RepairAnswer).statements[0].text == "It is\nold."
+    assert parse_answer(text, repair.RepairAnswer).statements[0].text == "It is\nold."
 
 
 @pytest.mark.parametrize(
@@ -166,13 +173,13 @@ def test_line_breaks_within_a_string_are_read() -> None:
 )
 def test_what_is_wrong_is_said(text: str, fault: str) -> None:
     with pytest.raises(InvalidAnswerError) as invalid:
-        parse_answer(text, draft.RepairAnswer)
+        parse_answer(text, repair.RepairAnswer)
     assert fault in str(invalid.value)
 
 
 def test_characters_that_no_store_can_keep_are_dropped() -> None:
     text = GOOD.replace("old.", "o\\u0000ld \\ud800 \\\\u0000.")
-    found = parse_answer(text, draft.RepairAnswer).statements[0].text
+    found = parse_answer(text, repair.RepairAnswer).statements[0].text
     assert found == "It is old ? \\u0000."
 
 

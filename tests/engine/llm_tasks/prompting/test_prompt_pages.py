@@ -154,3 +154,13 @@ async def test_a_relevant_page_is_cut_to_what_is_near_unless_the_question_is_bro
     prompt = await first_prompt(script)
     assert LIT in prompt
     assert (KEEPER in prompt) == is_whole
+
+
+def test_a_defined_term_stands_above_its_sentences_and_a_heading_does_not() -> None:
+    listed = "###### `lamp_limit` (integer)\n\nThe default is 50. It is read at the start."
+    long = "###### Every report must say that the lamp is the best of all lamps\n\nIt burns oil."
+    text = f"The lighthouse.\n\n## Settings\n\nThey are few.\n\n{listed}\n\n{long}"
+    read = page("https://a.example/", text, "Lighthouse")
+    for terms, told in ((True, {"The default is 50.": "`lamp_limit` (integer)"}), (False, {})):
+        [sheet] = number_sentences([read], ("lamp",), whole=True, terms=terms)
+        assert {line.sentence.text: line.term for line in sheet.lines if line.term} == told

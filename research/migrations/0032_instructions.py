@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0030_source_kinds"),
+        ("research", "0031_share_link"),
     ]
 
     operations = [

@@ -1,0 +1,52 @@
+"""Addresses of a run's pages: its own, or those of the link by which its report is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from research.models import Run, ShareLink
+
+SHARED = {"run": "shared", "citation": "shared_citation", "export": "shared_export"}
+"""Routes of the pages that readers of a shared report may open, by those of the run's own."""
+
+_token: ContextVar[str] = ContextVar("token_of_shared_report", default="")
+
+
+@contextmanager
+def as_shared(link: ShareLink) -> Iterator[None]:
+    """Within it, pages are made for readers who have nothing but the link."""
+    reset = _token.set(link.token)
+    try:
+        yield
+    finally:
+        _token.reset(reset)
+
+
+def is_shared() -> bool:
+    """Return whether the page is made for readers of a shared report."""
+    return bool(_token.get())
+
+
+def address_of(run: Run, page: str, *arguments: object) -> str:
+    """Return the address of a page of a run; '' of one that isn't shared."""
+    if token := _token.get():
+        return reverse(SHARED[page], args=[token, *arguments]) if page in SHARED else ""
+    return reverse(page, args=[run.public_id, *arguments])
+
+
+def link_to_share(request: HttpRequest, link: ShareLink) -> str:
+    """Return the whole address of a shared report: below PUBLIC_URL if that is set, otherwise as
+    the person who shares it addresses this server.
+    """
+    path = reverse("shared", args=[link.token])
+    if settings.PUBLIC_URL == settings.LOCAL_URL:
+        return request.build_absolute_uri(path)
+    return f"{settings.PUBLIC_URL.rstrip('/')}{path}"

@@ -1,0 +1,123 @@
+"""Task `repair`: the model's second try at statements that a check refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from research.engine.evidence.claims.operands import NotComputedError
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.answers import Answer
+from research.engine.llm_tasks.draft import usable_evidence
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
+from research.engine.llm_tasks.prompting.fences import fences
+from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
+from research.engine.records import Aspect, Evidence
+from research.engine.report.draft import (
+    Fault,
+    Statement,
+    aspect_of,
+    calculate,
+    statement_of,
+)
+from research.engine.run import Run
+
+
+class RepairedStatement(Answer):
+    number: int
+    text: str
+    evidence: list[str]
+
+
+class RepairAnswer(Answer):
+    statements: list[RepairedStatement]
+
+
+REPAIR = Task("repair", RepairAnswer, 2000)
+
+
+async def repair_draft(run: Run, found: Sequence[Fault]) -> dict[int, Statement]:
+    """Return the model's second try at faulty statements, by number."""
+    numbers = {fault.number for fault in found}
+    return {
+        s.number: statement_of(s.text, s.evidence)
+        for s in await _ask_to_repair(run, found)
+        if s.number in numbers and s.text.strip()
+    }
+
+
+async def repair_statements(run: Run, found: Sequence[Fault]) -> dict[Statement, Statement | None]:
+    """Return the model's second try at faulty statements, None where it leaves one out. One that
+    stands in several places is shown once.
+    """
+    shown = {fault.statement: fault for fault in reversed(found)}
+    faulty = {fault.number: old for old, fault in shown.items()}
+    ordered = [shown[faulty[number]] for number in sorted(faulty)]
+    return {
+        faulty[s.number]: _repaired(faulty[s.number], s, run.ledger)
+        for s in await _ask_to_repair(run, ordered)
+        if s.number in faulty
+    }
+
+
+def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Statement | None:
+    """Return a statement with another text and evidence, computed as before if it still is."""
+    new = statement_of(answer.text.strip().removeprefix("- "), answer.evidence)
+    if not new.text:
+        return None
+    said = replace(old, text=new.text, evidence=new.evidence, clauses=(), by_number=False)
+    try:
+        calculate(said, ledger)
+    except NotComputedError:
+        return replace(said, computed=None)
+    return said
+
+
+async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedStatement]:
+    shows_rivals = run.form >= Form.REPAIRED
+    usable = usable_evidence(run.ledger)
+    concerned = [r for r in usable if _is_concerned(r, found, shows_rivals)]
+
+    def context(room: int) -> dict[str, Any]:
+        return {
+            "question": run.question.text,
+            "language": run.ledger.plan.language,
+            "aspects": _aspects_of(run.ledger, found),
+            "faults": found,
+            "evidence": most_relevant(concerned, room),
+            "fence": fences(run),
+            "starts_anew": run.form >= Form.REPAIRED,
+            "owner": partial(_owner, run.ledger),
+        }
+
+    run.report_action("Mending sentences that say more than their evidence")
+    try:
+        answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
+    except TaskFailedError as failed:
+        run.fell_back(REPAIR.name, failed.cause)
+        return []
+    return answer.statements
+
+
+def _aspects_of(ledger: Ledger, found: Sequence[Fault]) -> list[Aspect]:
+    owners = {_owner(ledger, fault.statement) for fault in found}
+    return [aspect for aspect in ledger.aspects.values() if aspect.id in owners]
+
+
+def _owner(ledger: Ledger, statement: Statement) -> str:
+    """Return the id of the sub-question that a statement answers, "" for a verdict."""
+    if statement.is_verdict:
+        return ""
+    return statement.about or statement.part or aspect_of(statement, ledger) or ""
+
+
+def _is_concerned(record: Evidence, found: Sequence[Fault], shows_rivals: bool) -> bool:
+    """Return whether a faulty statement cites a record or, if `shows_rivals`, what contradicts it;
+    any is concerned where none is cited.
+    """
+    cited = {i for fault in found for i in fault.statement.evidence}
+    is_rival = shows_rivals and not cited.isdisjoint(record.contradicts)
+    return not cited or record.id in cited or is_rival

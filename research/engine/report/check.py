@@ -1,0 +1,201 @@
+"""Check a draft: code, then the verifier, then once more what the model has repaired of it. What
+nothing vouches for in the end becomes a quotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from research.engine.analyst import analyst_of
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.repair import repair_draft, repair_statements
+from research.engine.llm_tasks.sections import write_summary
+from research.engine.records import Complexity
+from research.engine.report.draft import (
+    Draft,
+    Fault,
+    Section,
+    Statement,
+    put_instead,
+    replace_statements,
+)
+from research.engine.report.key_claims import is_led
+from research.engine.report.report_gate import Checked
+from research.engine.run import Run
+from research.engine.text.offload import run_in_thread
+from research.engine.verifier.check_draft import (
+    Verdicts,
+    Verified,
+    steps_that_follow,
+    strange_steps,
+    verify_draft,
+    verify_statements,
+)
+from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
+
+OF_ITS_OWN = "a next step may have figures and names of its quotes and of the question only"
+QUOTED_WITHOUT_REPAIR = 0.125
+"""Share of faulty statements up to which a report quotes instead of asking again, where it is brief
+or no verifier could judge the second try.
+"""
+NOT_CARRIED = (
+    "a checker found a word, figure, cause, rank or scope that its quotes don't give, or a "
+    "condition, doubt or speaker left out"
+)
+
+
+async def check_draft(run: Run, draft: Draft) -> Checked:
+    """Return the draft with quotations in the place of statements that nothing vouches for. What
+    code or a believed verifier refuses is repaired once before, and checked again. Sections that
+    were drafted by themselves get their summary.
+    """
+    if run.form < Form.REPAIRED:
+        return await _check_after_repair(run, draft)
+    if _lacks_summary(run, draft):
+        faulty = [fault.statement for fault in await _find_faults(run, draft)]
+        summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
+        draft = replace(draft, short_answer=summed.short_answer, next_steps=summed.next_steps)
+    found = await _find_faults(run, draft)
+    first = await _verify(run, _others(draft.statements, found), "verify")
+    faults = _with_refused(draft, found, first)
+    strange = await strange_steps(run, draft.next_steps)
+    odd = _as_faults(draft, strange)
+    mended, second = dict[Statement, Statement | None](), Verdicts()
+    if _is_worth_a_repair(run, draft, [*found, *odd], first):
+        mended, second = await _repair(run, faults, odd)
+    given = put_instead(draft, mended)
+    strange = await strange_steps(run, given.next_steps)
+    known = [step for step in given.next_steps if step not in strange]
+    left = [fault for fault in faults if fault.statement not in mended]
+    refused = [fault.statement for fault in left]
+    steps, on_steps = await steps_that_follow(run, known)
+    shown = quote_instead(
+        replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
+    )
+    verified = Verified(
+        shown,
+        first.carried | second.carried,
+        len(set(refused)),
+        first.planted + second.planted + on_steps.planted,
+        first.planted_found + second.planted_found + on_steps.found,
+        first.use or second.use,
+    )
+    if run.has_model and not is_led(run):
+        shown = with_stand_ins(shown, given.short_answer)
+    drafted = len(set(draft.statements))
+    return Checked(
+        shown,
+        sum(said is not None for said in mended.values()),
+        sum(fault in found for fault in left),
+        verified,
+        1 - verified.refused / drafted if drafted else 1.0,
+    )
+
+
+def is_sectioned(run: Run) -> bool:
+    """Return whether the report is long enough to be drafted section by section."""
+    return analyst_of(run).drafts_sections and run.limits.sections > 1
+
+
+def _lacks_summary(run: Run, draft: Draft) -> bool:
+    return bool(not draft.short_answer and draft.sections and is_sectioned(run))
+
+
+async def _find_faults(run: Run, draft: Draft) -> list[Fault]:
+    return await run_in_thread(run.rules.find_faults, draft, run.ledger)
+
+
+async def _verify(run: Run, statements: Sequence[Statement], step: str) -> Verdicts:
+    if not run.rules.verifies_statements:
+        return Verdicts()
+    return await verify_statements(run, statements, step)
+
+
+def _others(statements: Sequence[Statement], found: Sequence[Fault]) -> list[Statement]:
+    faulty = {fault.statement for fault in found}
+    return [said for said in statements if said not in faulty]
+
+
+def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> list[Fault]:
+    """Return the faults, and what the verifier refused, in the order of the draft."""
+    by_number = {fault.number: fault for fault in found}
+    refused = {*verdicts.refused}
+    for number, said in enumerate(draft.statements, 1):
+        if said in refused:
+            by_number.setdefault(number, Fault(number, said, NOT_CARRIED))
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> bool:
+    """Return whether the model is asked again: where code found many faults always, else where the
+    report is more than brief, the question is not simple, and a verifier can judge the second try.
+    """
+    if not analyst_of(run).repairs_drafts:
+        return False
+    if len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements):
+        return True
+    is_brief = run.config.research_depth == "quick" or run.ledger.complexity is Complexity.SIMPLE
+    is_judged = verdicts.use in {"", "believed"}
+    return bool((found or verdicts.refused) and is_judged and not is_brief)
+
+
+def _as_faults(draft: Draft, steps: Sequence[Statement]) -> list[Fault]:
+    """Return steps as faults that are numbered behind the draft's statements."""
+    return [Fault(n, each, OF_ITS_OWN) for n, each in enumerate(steps, len(draft.statements) + 1)]
+
+
+async def _repair(
+    run: Run, faults: Sequence[Fault], steps: Sequence[Fault]
+) -> tuple[dict[Statement, Statement | None], Verdicts]:
+    """Return what takes the place of faulty statements, None where the model leaves one out, and
+    the verdicts on it; a second try that fails the check as well is not among them. That at a step
+    is not judged here.
+    """
+    tried = await repair_statements(run, [*faults, *steps])
+    inferred = {step.statement for step in steps}
+    new = tuple(said for old, said in tried.items() if said and old not in inferred)
+    found = await _find_faults(run, Draft((), (Section("", new),)))
+    verdicts = await _verify(run, _others(new, found), "verify/repaired")
+    failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
+    kept = {old: said for old, said in tried.items() if said not in failed or old in inferred}
+    return kept, verdicts
+
+
+# --- runs before `Form.REPAIRED` ------------------------------------------------------------
+
+
+async def _check_after_repair(run: Run, draft: Draft) -> Checked:
+    """Faulty statements get one repair by the model if they are many; what is still faulty is cut,
+    and its quotes come in its place. What code can't vouch for goes to the verifier.
+    """
+    found, repaired = await _find_faults(run, draft), 0
+    is_worth_a_call = len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements)
+    if is_worth_a_call and analyst_of(run).repairs_drafts:
+        draft = replace_statements(draft, await repair_draft(run, found))
+        left = await _find_faults(run, draft)
+        repaired, found = max(0, len(found) - len(left)), left
+    faulty, given = [fault.statement for fault in found], draft.short_answer
+    draft = quote_instead(draft, faulty, run.ledger)
+    if _lacks_summary(run, draft):
+        draft, given = await _summarise(run, draft)
+    verifies = run.rules.verifies_statements
+    verified = await verify_draft(run, draft) if verifies else Verified(draft)
+    refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
+    stood = 1 - refused / drafted if drafted else 1.0
+    checked = verified.draft
+    if run.has_model and not is_led(run):
+        checked = with_stand_ins(checked, given)
+    return Checked(checked, repaired, len(found), verified, stood)
+
+
+async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ...]]:
+    """Return the draft with a summary of its statements, without sentences that their evidence
+    doesn't carry, and the summary as the model gave it.
+    """
+    summary = (await write_summary(run, draft)).short_answer
+    faulty = {fault.statement for fault in await _find_faults(run, Draft(summary, ()))}
+    kept = tuple(each for each in summary if each not in faulty)
+    if not kept:
+        kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
+    return replace(draft, short_answer=kept), summary or kept

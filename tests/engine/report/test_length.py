@@ -1,0 +1,58 @@
+"""What a report that is too long leaves out is counted, and its author is told beforehand."""
+
+from __future__ import annotations
+
+import pytest
+
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
+from research.engine.report import report_format
+from research.engine.report.rendering.markdown import count_words
+from tests.engine.scripted import CHAIN, DESIGNED, OWNED, TRAINED, Answer, Oracle, Ran, harbour
+
+SOLD = "Ruth Ansel owned the Calder foundry and sold its tools in 1912."
+
+
+async def asked() -> tuple[Oracle, Ran]:
+    """Return a run whose draft has a sentence that it can spare."""
+    world = harbour(CHAIN)
+    assert world.model is not None
+    told = [f"A1: {DESIGNED} [E1]", f"A2: {TRAINED} [E2]", f"A3: {OWNED} [E3]", f"{SOLD} [E4]"]
+    draft: Answer = {"statements": told, "short_answer": [], "spare": [4]}
+    world.model.twists["draft"] = lambda _: draft
+    ran = await world.ask(CHAIN.question, research_depth="standard")
+    replayed = await world.replay(CHAIN.question, research_depth="standard")
+    assert replayed.final() == ran.final() and not replayed.journal.divergences
+    return world.model, ran
+
+
+async def too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let reports have 25 words less than this one has."""
+    _, ran = await asked()
+    assert SOLD in ran.report.markdown and ran.report.checks.shortened == 0
+    assert "left out for length" not in ran.report.markdown
+    most = count_words(ran.report.markdown) - 25
+    monkeypatch.setitem(report_format.MOST_WORDS, "standard", most)
+
+
+async def test_what_is_left_out_for_length_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    await too_long(monkeypatch)
+    _, ran = await asked()
+    assert SOLD not in ran.report.markdown and ran.report.checks.shortened == 1
+    assert "1 sentence left out for length" in ran.report.markdown
+
+
+async def test_an_earlier_form_neither_asks_nor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    await too_long(monkeypatch)
+    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
+    model, ran = await asked()
+    assert SOLD not in ran.report.markdown and ran.report.checks.shortened == 0
+    assert not any("spare" in r.system or ", key)" in r.prompt for r in model.requests)
+
+
+async def test_the_author_is_told_what_each_part_may_take_and_what_is_key() -> None:
+    model, _ = await asked()
+    draft = next(r for r in model.requests if r.task == "draft")
+    assert "`spare`: numbers of the statements" in draft.system
+    assert "on each answered sub-question; " in draft.prompt
+    assert "; what exceeds it is cut" in draft.prompt and "(A1, key) " in draft.prompt

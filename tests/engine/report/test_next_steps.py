@@ -1,0 +1,92 @@
+"""Steps that the model infers stand apart, marked, with figures and names that are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
+from tests.engine.scripted import CHAIN, QUALIFIED, Answer, Oracle, Ran, harbour
+
+FOUNDRY = "Look for the papers of Edda Marlow at the Calder foundry, where she learned. [E1, E2]"
+INFERRED = "Inferred by the model from the cited findings; no source says it in these words."
+
+
+async def asked(*steps: str, verifier: Any = QUALIFIED, **twists: Any) -> tuple[Oracle, Ran]:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["draft"] = lambda answer: {**answer, "next_steps": list(steps)}
+    world.model.twists |= twists
+    ran = await world.ask(CHAIN.question, verifier=verifier)
+    replayed = await world.replay(CHAIN.question, verifier=verifier)
+    assert replayed.final() == ran.final() and not replayed.journal.divergences
+    return world.model, ran
+
+
+def refusing(answer: Answer) -> Answer:
+    """Call everything that isn't carried something else."""
+    return answer | {"more": [], "other": answer["more"]}
+
+
+async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() -> None:
+    model, ran = await asked(FOUNDRY)
+    told = ran.report.markdown
+    assert f"## Next steps\n\n*{INFERRED}*\n\n1. Look for the papers" in told
+    assert told.index("Short answer") < told.index("## Next steps") < told.index("## Sources")
+    [line] = [line for line in told.splitlines() if line.startswith("1. Look")]
+    assert line.endswith("]") and "E1" not in line
+    prompt = next(r.system for r in model.requests if r.task == "draft")
+    assert "`next_steps`: only where the question asks what to do" in prompt
+    shown = [r.prompt for r in model.requests if r.task == "verify"][-1]
+    assert f'"{CHAIN.question}" (question)' in shown
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Ask for the foundry's ledgers of 1871. [E2]",
+        "Write to the Leith Heritage Society about the foundry. [E2]",
+        "Set `max_lamps` higher at the foundry. [E2]",
+        "Visit the foundry. [E99]",
+        "Visit the foundry.",
+    ],
+)
+async def test_a_step_with_a_figure_or_name_of_its_own_is_left_out(step: str) -> None:
+    _, ran = await asked(step, repair=lambda _: {"statements": []})
+    assert "Next steps" not in ran.report.markdown
+
+
+async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
+
+    def repair(answer: Answer) -> Answer:
+        return {"statements": [{**each, "text": FOUNDRY[:-9]} for each in answer["statements"]]}
+
+    model, ran = await asked("Ask for the foundry's ledgers of 1871. [E2]", repair=repair)
+    prompt = next(r.prompt for r in model.requests if r.task == "repair")
+    assert "a next step may have figures and names of its quotes" in prompt
+    assert "1. Look for the papers" in ran.report.markdown and "1871" not in ran.report.markdown
+    assert ran.report.checks.quoted_instead == 0
+
+
+async def test_a_step_may_set_something_to_zero() -> None:
+    _, ran = await asked("Count 0 visits to the Calder foundry before you have been there. [E2]")
+    assert "1. Count 0 visits" in ran.report.markdown
+
+
+async def test_a_step_that_says_something_else_is_left_out() -> None:
+    _, ran = await asked(FOUNDRY, verify=refusing)
+    assert "Next steps" not in ran.report.markdown
+
+
+async def test_without_a_believed_verifier_there_are_no_steps() -> None:
+    _, ran = await asked(FOUNDRY, verify=lambda answer: {**answer, "carried": [], "more": []})
+    assert "Next steps" not in ran.report.markdown
+
+
+async def test_a_run_of_an_earlier_form_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
+    model, ran = await asked()
+    assert "Next steps" not in ran.report.markdown
+    assert not any("next_steps" in r.system for r in model.requests)
