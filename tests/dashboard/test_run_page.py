@@ -135,6 +135,7 @@ def count_queries(ask: Callable[[], object]) -> int:
         ("paused", "dig-deeper", {}, "dig_deeper", {"rounds": 2}),
         ("researching", "add-topic", {"topic": " Elms? "}, "add_topic", {"topic": "Elms?"}),
         ("researching", "drop-topic", {"topic": "Old?"}, "drop_topic", {"topic": "Old?"}),
+        ("paused", "instruct", {"text": " Be  brief "}, "instruct", {"text": "Be brief"}),
     ],
 )
 def test_a_form_reaches_the_run_as_a_command(
@@ -147,6 +148,8 @@ def test_a_form_reaches_the_run_as_a_command(
     payload: dict[str, object],
 ) -> None:
     run = make_run(admin, status, plan={**PLAN, "questions": ["Which?"]})
+    if kind == "instruct":
+        Run.objects.update(analyst="a-model")
     answer = client.post(f"/runs/{run.public_id}/{action}/", sent)
     assert answer.headers["Location"] == f"/runs/{run.public_id}/"
     command = Command.objects.get()

@@ -103,13 +103,14 @@ async def _read_or_fall_back(
 async def _read_with_model(
     run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    fence = fences(run, pages)
+    fence, instructions = fences(run, pages), run.ledger.instructions
 
     def context(room: int) -> dict[str, Any]:
         return {
             "claims": _wanted_claims(run, asked),
             "question": run.question.text,
             "today": run.question.today,
+            "instructions": instructions,
             "topic": asked.told,
             "queries": asked.queries,
             "reason": asked.reason,
