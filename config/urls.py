@@ -110,6 +110,7 @@ urlpatterns = [
     path("runs/<slug:public_id>/dig-deeper/", run.dig_deeper, name="dig_deeper"),
     path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
     path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),
+    path("runs/<slug:public_id>/instruct/", run.instruct, name="instruct"),
     path("runs/<slug:public_id>/withdraw-topic/", run.withdraw_topic, name="withdraw_topic"),
     path("runs/<slug:public_id>/cancel/", run.cancel_run, name="cancel"),
     path("runs/<slug:public_id>/delete/", run.delete_run, name="delete_run"),

@@ -143,6 +143,7 @@ def take_thread(page: Page, run: str) -> None:
     take(page, "rejected")
     page.goto(run)
     page.get_by_role("button", name="Revise").first.click()
+    page.wait_for_url(lambda url: url != run)
     page.locator(".report").wait_for()
     page.locator(".ask-on").wait_for()
     page.locator("[data-ended]").first.wait_for(state="attached")

@@ -14,11 +14,20 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== panel()) return;
   panel().parentElement.classList.add("panel-open");
-  const copy = panel().querySelector(".stored");
-  const mark = copy?.querySelector("mark");
-  if (mark) copy.scrollTop = mark.offsetTop - 4;
+  showQuote(panel().querySelector(".in-panel"));
   panel().focus({ preventScroll: true });
 });
+
+// as little as shows the words that matter between what sticks above and below it
+function showQuote(shown) {
+  const edges = (part) => part.getBoundingClientRect();
+  const quotes = shown?.querySelectorAll(".stored mark");
+  if (!quotes?.length) return;
+  const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
+  const below = edges(shown.querySelector(".judge")).top - 8;
+  const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
+  shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
+}
 
 document.addEventListener("keydown", (event) => {
   const open = panel()?.firstElementChild;
@@ -32,10 +41,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  if (event.target.closest(".panel-close")) {
-    event.preventDefault();
-    close();
-  }
+  const way = event.target.closest(".panel-close, [href='#ask-on']");
+  if (!way) return;
+  event.preventDefault();
+  if (way.matches(".panel-close")) close();
+  else document.querySelector("#ask-on textarea").focus({ preventScroll: true });
 });
 
 // copy with citations:
@@ -67,17 +77,50 @@ document.addEventListener("keydown", (event) => {
   if (target.value.trim()) target.form.requestSubmit();
 });
 
-// the section that is read:
+// the section that is read, and the pages that it cites:
 
 window.addEventListener("scroll", tellSection, { passive: true });
+document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
+
+// a report is shown once its whole message is there
+function tellAnew() {
+  delete document.querySelector(".in-view")?.dataset.at;
+  tellSection();
+}
 
 function tellSection() {
   const begun = (title) => title.getBoundingClientRect().top < innerHeight / 3;
-  const read = [...document.querySelectorAll(".report h2[id]")].findLast(begun);
-  for (const link of document.querySelectorAll(".contents a")) {
-    if (link.hash === `#${read?.id}`) link.ariaCurrent = "true";
+  const titles = [...document.querySelectorAll(".report h2[id]")];
+  const at = titles.findLastIndex(begun);
+  for (const link of document.querySelectorAll(".contents > ol a")) {
+    if (link.hash === `#${titles[at]?.id}`) link.ariaCurrent = "true";
     else link.removeAttribute("aria-current");
   }
+  const beside = document.querySelector(".in-view");
+  if (!beside || beside.dataset.at === `${at}`) return;
+  beside.dataset.at = at;
+  const cited = new Map();
+  for (const cite of document.querySelectorAll(":is(.answer, .report) .cite a")) {
+    const isIn = titles.findLastIndex((title) => title.compareDocumentPosition(cite) & 4) === at;
+    if (isIn && noteOf(cite) && !cited.has(cite.text)) cited.set(cite.text, cite);
+  }
+  beside.hidden = !cited.size;
+  beside.lastElementChild.replaceChildren(...[...cited.values()].map(line));
+}
+
+function line(cite) {
+  const [title, facts] = noteOf(cite).split("\n");
+  const [site, day] = facts.split(" · ");
+  const link = part("a", "");
+  link.href = cite.href;
+  link.append(part("b", cite.text), part("span", title), part("small", `${site} · ${day}`));
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    cite.click();
+  });
+  const item = part("li", "");
+  item.append(link);
+  return item;
 }
 
 // saving:
@@ -94,12 +137,13 @@ for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMe
 const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
 document.body.append(glance);
 
+const noteOf = (cite) => cite.dataset.note ?? cite.title;
 const part = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
 
 function showGlance(event) {
   const marker = event.target.closest?.(".cite a");
   if (!marker || (marker === opener && panel().firstElementChild)) return;
-  marker.dataset.note ??= marker.title;
+  marker.dataset.note = noteOf(marker);
   marker.removeAttribute("title");
   const [title, facts, ...quotes] = marker.dataset.note.split("\n");
   glance.replaceChildren(part("b", title), part("small", facts), quotes.join("\n"));
@@ -115,6 +159,8 @@ const hideGlance = () => (glance.hidden = true);
 for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
 for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
 window.addEventListener("scroll", hideGlance, { passive: true });
+
+tellSection();
 
 function close() {
   panel().replaceChildren();

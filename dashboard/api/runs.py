@@ -21,6 +21,7 @@ from dashboard.api.schemas import (
     Approval,
     CommandOut,
     DigDeeper,
+    Instruction,
     NewCommand,
     NewRun,
     Plain,
@@ -153,6 +154,8 @@ def store_command(actor: Any, run: Run, command: NewCommand) -> Command:
             return runs.send_back(actor, run, command.comment)
         case Topic():
             return TOPICS[command.kind](actor, run, command.topic)
+        case Instruction():
+            return runs.instruct(actor, run, command.text)
         case DigDeeper():
             return runs.dig_deeper(actor, run, command.rounds)
         case Plain():

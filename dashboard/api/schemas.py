@@ -15,6 +15,7 @@ from pydantic import (
     field_validator,
 )
 
+from research.engine.threads.user_commands import INSTRUCTION_LENGTH
 from research.readmodel.progress_parts import Progress
 from research.services.api_tokens import Scope
 from research.services.documents import NAME_LENGTH
@@ -144,6 +145,15 @@ class Topic(Payload):
     topic: Line
 
 
+class Instruction(Payload):
+    """What to look for, use or tell, in words; followed from the end of the round on."""
+
+    kind: Literal["instruct"]
+    text: Annotated[
+        str, StringConstraints(min_length=1, max_length=INSTRUCTION_LENGTH, pattern=NOT_BLANK)
+    ]
+
+
 class DigDeeper(Payload):
     """More rounds regardless of the quality rules; budgets still apply."""
 
@@ -152,7 +162,8 @@ class DigDeeper(Payload):
 
 
 NewCommand = Annotated[
-    Plain | Answers | Approval | Revision | Topic | DigDeeper, Field(discriminator="kind")
+    Plain | Answers | Approval | Revision | Topic | Instruction | DigDeeper,
+    Field(discriminator="kind"),
 ]
 
 

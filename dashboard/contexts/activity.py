@@ -20,7 +20,7 @@ from dashboard.contexts.aspects import (
 from dashboard.contexts.evidence import describe_cited
 from dashboard.contexts.quality import cap_sentence
 from dashboard.contexts.report import describe_checks, describe_verifier
-from dashboard.contexts.rounds import searches_tried
+from dashboard.contexts.rounds import searches_tried, told_instructions
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -267,6 +267,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     is_done = rows.run.status == Status.COMPLETED
     lines = (
         (gettext("Asked"), _describe_asking(rows), False),
+        (gettext("You added"), _describe_instructions(rows), False),
         (gettext("Work done"), _describe_reading(rows), False),
         (gettext("Judged"), _describe_judging(rows), False),
         (gettext("Checked"), _describe_checking(rows), False),
@@ -290,6 +291,11 @@ def _describe_asking(rows: RunRows) -> str:
         "%(asked)s, %(n)s of them raised by what was read.",
         raised,
     ) % {"asked": told, "n": words.format_number(raised)}
+
+
+def _describe_instructions(rows: RunRows) -> str:
+    """Return what people told the run in words while it was under way."""
+    return "; ".join(text for row in rows.rounds for text in told_instructions(row, rows))
 
 
 def _describe_reading(rows: RunRows) -> str:

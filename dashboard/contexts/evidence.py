@@ -274,6 +274,7 @@ def listed_claim(row: Evidence, rows: EvidenceList) -> dict[str, Any]:
     """Return a claim with its quotes, the one that contains it first."""
     quotes = sorted(row.quotes.all(), key=lambda quote: row.claim not in quote.quote)
     number, run = rows.numbers.get(row.label), rows.run.public_id
+    part = rows.parts.get(rows.part_of(row))
     flags = [text for flag in row.uncertainty if (text := str(words.CAVEATS.get(flag, "")))]
     return {
         "id": row.label,
@@ -282,7 +283,10 @@ def listed_claim(row: Evidence, rows: EvidenceList) -> dict[str, Any]:
         "quotes": [_quote(quote, row.claim, rows) for quote in quotes],
         "support": support_line(quotes) if len(quotes) > 1 else "",
         "uses": [
-            (heading, f"{reverse('run', args=[run])}#{anchor}")
+            (
+                gettext("its section") if heading == part else heading,
+                f"{reverse('run', args=[run])}#{anchor}",
+            )
             for heading, anchor in rows.uses.get(row.label, {}).items()
         ],
         "number": number,

@@ -13,7 +13,11 @@ from django.urls import reverse
 
 from dashboard.contexts import activity, aspects, evidence, quality, rounds
 from dashboard.contexts import run as parts
-from dashboard.contexts.pending_commands import list_pending_commands
+from dashboard.contexts.pending_commands import (
+    describe_refusal,
+    is_refused_wish,
+    list_pending_commands,
+)
 from dashboard.contexts.report import report_context
 from dashboard.contexts.rounds import list_steps
 from dashboard.queries.run_rows import RunRows
@@ -107,7 +111,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "can_steer": run["can_steer"],
         },
         "answer": parts.answer_context(rows, written),
-        "contents": {"headings": written.get("headings", ())},
+        "contents": {"headings": written.get("headings", ()), "cites": bool(written)},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
         "gaps-title": aspects.gaps_title(aspects.told_gaps(rows), ended=ended),
@@ -142,7 +146,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [
-            {"id": row.key, "message": worded(row.message)} for row in parts.visible_problems(rows)
+            {
+                "id": row.key,
+                "message": describe_refusal(row) if is_refused_wish(row) else worded(row.message),
+            }
+            for row in parts.visible_problems(rows)
         ],
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),

@@ -1,4 +1,4 @@
-"""User commands that a run has not processed yet, and topics that it rejected."""
+"""User commands that a run has not processed yet, and topics and instructions that it rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from research.models import Problem
 from research.readmodel.progress_parts import CommandPart, Progress
 from research.worker.commands import Kind
 
-WISH = "your topic "
+WISH, INSTRUCTION = "your topic ", "your instruction "
 PRONOUNS = {
     "en": re.compile(r"\b(it|its|they|them|their|theirs)\b", re.IGNORECASE),
     "de": re.compile(r"\b(es|er|ihn|ihm|ihnen|ihre?[nmrs]?|dessen|deren)\b", re.IGNORECASE),
@@ -32,7 +32,7 @@ class CommandNotice:
 
 
 def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
-    """Return a notice for each pending command, oldest first, then rejected topics."""
+    """Return a notice for each pending command, oldest first, then what was rejected."""
     if rows.run.ended:
         return []
     paused = rows.run.status == Status.PAUSED
@@ -69,20 +69,35 @@ def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
                 else _("Digs deeper after this round.")
             )
             return CommandNotice(text, "plus")
+        case Kind.INSTRUCT:
+            text = (
+                _("Follows “%(text)s” when it continues.")
+                if paused
+                else _("Follows “%(text)s” after this round.")
+            )
+            return CommandNotice(text % {"text": part.text}, "write")
     return None
 
 
 def _refusals(rows: RunRows) -> Iterator[CommandNotice]:
-    for row in rows.problems:
-        if is_refused_wish(row):
-            topic = row.where.removeprefix(WISH).strip("“”")
-            text = _("Your topic “%(topic)s”: %(reason)s")
-            yield CommandNotice(text % {"topic": topic, "reason": worded(row.message)}, "cross")
+    for row in filter(is_refused_wish, rows.problems):
+        yield CommandNotice(describe_refusal(row), "cross")
+
+
+def describe_refusal(row: Problem) -> str:
+    """Return which topic or instruction was rejected, and why."""
+    said = row.where.removeprefix(WISH).removeprefix(INSTRUCTION).strip("“”")
+    text = (
+        _("Your topic “%(said)s”: %(reason)s")
+        if row.where.startswith(WISH)
+        else _("Your instruction “%(said)s”: %(reason)s")
+    )
+    return text % {"said": said, "reason": worded(row.message)}
 
 
 def is_refused_wish(row: Problem) -> bool:
-    """Return whether a problem is the rejection of a topic that a user added."""
-    return row.where.startswith(WISH)
+    """Return whether a problem is the rejection of a user's topic or instruction."""
+    return row.where.startswith((WISH, INSTRUCTION))
 
 
 def topics_told(payload: Progress) -> dict[str, tuple[int, str]]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain, groupby, pairwise
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -27,13 +28,15 @@ from research.models.journal import PUBLIC
 
 LEAD_LENGTH = 80
 """Maximum characters that a card shows of a quote before the words that matter."""
+FENCE = re.compile(r"^(?:```|~~~).*$", re.MULTILINE)
+"""A line before or behind code."""
 Span = tuple[int, int]
 """Start and end in a page's text."""
 
 PAGE_BLOCKS = 200
 PANEL_BLOCKS = 6
 """Blocks of text on each side of the quotes that a page or a panel has."""
-SHORT = 300
+SHORT, SHORT_IN_PANEL = 300, 160
 """Most characters that stand unfolded before a quote, so that it is seen without scrolling."""
 
 
@@ -77,25 +80,24 @@ def stored_copy(
     rows: CitationRows, supports: Mapping[str, Sequence[Any]], *, in_panel: bool
 ) -> dict[str, Any]:
     """Return the text around the quotes in `parts`, and the number of blocks omitted before and
-    after; on a page what isn't next to a quote is folded. Below the end of a quote stands what it
-    `supports`, by the label of its record.
+    after; what isn't next to a quote is folded. Below the end of a quote stands what it `supports`,
+    by the label of its record.
     """
     page = shown_page(rows)
     if page is None:
         return {"parts": [], "before": 0, "after": 0}
     text, around = page.text, PANEL_BLOCKS if in_panel else PAGE_BLOCKS
+    short = SHORT_IN_PANEL if in_panel else SHORT
     spans = sorted((row.start, row.end) for row in rows.quotes)
     bearing = sorted(bearing_spans(rows.quotes))
-    found = list(split_blocks(text))
-    if not in_panel:
-        found = list(_without_long_lead(text, found, spans[0][0]))
+    found = list(_without_long_lead(text, list(split_blocks(text)), spans[0][0], short))
     held = [
         number
         for number, (start, end) in enumerate(found)
         if any(start < stop and begin < end for begin, stop in spans)
     ] or [0]
     first, last = max(0, held[0] - around), min(len(found), held[-1] + around + 1)
-    near = range(first, last) if in_panel else _near(text, found, held)
+    near = _near(text, found, held, short, {start for start, _ in spans})
     parts: list[dict[str, Any]] = []
     for is_near, grouped in groupby(range(first, last), near.__contains__):
         numbers = list(grouped)
@@ -109,25 +111,35 @@ def stored_copy(
     return {"parts": parts, "before": first, "after": len(found) - last}
 
 
-def _near(text: str, blocks: Sequence[Span], held: Sequence[int]) -> Container[int]:
-    """Return the numbers of the blocks with a quote, of a short one before each, such as its
-    heading, and of the one behind it, unless that is the next heading.
+def _near(
+    text: str, blocks: Sequence[Span], held: Sequence[int], most: int, quotes: Container[int]
+) -> Container[int]:
+    """Return the numbers of the blocks with a quote, of one of at most so many characters before
+    each, which is its heading unless the block begins with the quote, and of the one behind it,
+    unless that is the next heading.
     """
     told = [text[start:end].strip("\n") for start, end in blocks]
-    short = {n for n, block in enumerate(told) if len(block) <= SHORT and re.search(r"\w", block)}
-    before = {n - 1 for n in held} & short
+    short = {n for n, block in enumerate(told) if len(block) <= most and re.search(r"\w", block)}
+    begins = {n for n, (_, end) in enumerate(blocks) if end - len(told[n]) in quotes}
+    titles = {n for n, block in enumerate(told) if block_kind(block) == "heading"}
+    before = {n - 1 for n in held if n in begins or n - 1 in titles} & short
     after = {n + 1 for n in held if told[n + 1 :] and block_kind(told[n + 1]) != "heading"}
     return {*held, *before, *after}
 
 
-def _without_long_lead(text: str, blocks: Sequence[Span], quote: int) -> Iterator[Span]:
-    """Yield the blocks; a long text before the first quote of a block is split off."""
+def _without_long_lead(text: str, blocks: Sequence[Span], quote: int, most: int) -> Iterator[Span]:
+    """Yield the blocks; of a text before the first quote that has more than so many characters, the
+    sentences that exceed them are split off.
+    """
     for start, end in blocks:
-        lead = text[start:quote] if start + SHORT < quote < end else ""
-        ends = [found.end() for found in re.finditer(r"\n|[.!?。]\s*", lead)]
+        is_split = start + most < quote < end
+        is_split = is_split and block_kind(text[start:end].lstrip("\n")) != "code"
+        lead = text[start:quote] if is_split else ""
+        ends = [start + found.end() for found in re.finditer(r"\n|[.!?。]\s*", lead)]
         if ends:
-            yield start, start + ends[-1]
-            start += ends[-1]
+            split = next((place for place in ends if quote - place <= most), ends[-1])
+            yield start, split
+            start = split
         yield start, end
 
 
@@ -144,11 +156,23 @@ def bearing_spans(quotes: Sequence[EvidenceSource]) -> Iterator[tuple[int, int]]
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) offsets of the blocks between blank lines."""
+    """Yield the (start, end) offsets of the blocks between blank lines; code between fences is one
+    block.
+    """
     # "One\ntwo\n\nthree" has the blocks "One\ntwo" and "\nthree"
+    code: list[Span] = []
     for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.DOTALL):
-        if match[0].strip():
+        if not match[0].strip():
+            continue
+        is_fenced = len(FENCE.findall(match[0])) % 2 == 1
+        if is_fenced and code:
+            yield code[0][0], match.end()
+            code = []
+        elif is_fenced or code:
+            code.append(match.span())
+        else:
             yield match.span()
+    yield from code  # never closed
 
 
 def block_context(
@@ -156,8 +180,12 @@ def block_context(
 ) -> dict[str, Any]:
     content = text[start:end]
     lead = len(content) - len(content.lstrip("\n"))
-    start += lead
     kind = block_kind(content[lead:])
+    if fence := FENCE.match(content, lead):
+        last = content.rstrip().rfind("\n", fence.end())
+        end = start + last if last > 0 and FENCE.match(content, last + 1) else end
+        lead = min(fence.end() + 1, end - start)
+    start += lead
     if kind == "heading":
         start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
     return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans, bearing))}
@@ -166,7 +194,7 @@ def block_context(
 def block_kind(content: str) -> str:
     if re.match(r"#{1,6} +\S", content):  # "## Results"
         return "heading"
-    if content.startswith("    "):
+    if content.startswith("    ") or FENCE.match(content):
         return "code"
     return "lines" if "\n" in content.strip() or "\t" in content else "text"
 
@@ -209,27 +237,67 @@ BY_MODEL = words.State(
 INFERRED = words.State(
     _("Next step: inferred by the model from this and its other citations"), "circle", "idle"
 )
+PART_BY_CODE = words.State(_("Marked words: checked word for word by code"), "check", "good")
 NOT_CHECKED = words.State(
     _("Statement: not checked whether it follows from the quote"), "circle", "idle"
 )
 
 
 def statement_context(said: CitedStatement, rows: CitationRows) -> dict[str, Any]:
-    """Return a statement with its section, a link to its place there, and its check."""
+    """Return a statement with its section, a link to its place there, its other citations, and its
+    check. Where the number stands behind a clause, the clause is `marked` and has a check of its
+    own if code finds it in the quotes of the number alone.
+    """
     text, number = said.said, rows.number
+    own = [row for row in rows.quotes if row.evidence.label in said.labels]
+    pieces = list(_clause_pieces(text, number))
+    clause = next((piece["text"] for piece in pieces if piece["marked"]), "")
+    is_found = bool(clause) and is_carried(clause, (), own, rows.run.question)
+    others = dict[int, int]()
+    for each, place in text.markers:
+        if each != number:
+            others.setdefault(each, place)
     return {
         "text": text.text,
+        "pieces": pieces,
+        "clause": clause,
+        "others": [
+            (each, f"{reverse('citation', args=[rows.run.public_id, each])}?place={place}")
+            for each, place in others.items()
+        ],
         "label": text.label,
         "heading": text.heading or gettext("Short answer"),
         "anchor": anchor_of(number, text.place_of(number) or 0),
-        "check": _with_others(check_of(said, rows), text, number),
+        "check": _with_others(check_of(said, rows), text, own, rows),
+        "clause_check": PART_BY_CODE if is_found else None,
     }
 
 
-def _with_others(check: words.State, text: CitedText, number: int) -> words.State:
-    """Return a check that names the other citations of the statement, whose quotes it took too."""
-    others = dict.fromkeys(each for each, _place in text.markers if each != number)
-    if not others or check not in (BY_CODE, BY_MODEL):
+def _clause_pieces(text: CitedText, number: int) -> Iterator[dict[str, Any]]:
+    """Yield a statement in pieces; the words before the number are `marked` where other numbers
+    stand behind its other words.
+    """
+    at = text.clause_of(number)
+    if at is None:
+        yield {"text": text.text, "marked": False}
+        return
+    before, (clause, _), after = text.clauses[:at], text.clauses[at], text.clauses[at + 1 :]
+    marked = clause.strip(" ,;:–—")
+    lead, _, rest = clause.partition(marked)
+    yield {"text": "".join(each for each, _ in before) + lead, "marked": False}
+    yield {"text": marked, "marked": True}
+    yield {"text": rest + "".join(each for each, _ in after), "marked": False}
+
+
+def _with_others(
+    check: words.State, text: CitedText, own: Sequence[EvidenceSource], rows: CitationRows
+) -> words.State:
+    """Return a check that names the other citations of the statement, if it took their quotes as
+    well.
+    """
+    others = dict.fromkeys(each for each, _place in text.markers if each != rows.number)
+    is_alone = check == BY_CODE and is_carried(text.bare, (), own, rows.run.question)
+    if not others or is_alone or check not in (BY_CODE, BY_MODEL):
         return check
     named = words.join_words([f"[{each}]" for each in others])
     told = gettext("%(check)s, together with %(others)s") % {"check": check.word, "others": named}
@@ -258,13 +326,13 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
         return VALUE if is_there else NOT_CHECKED
     if any(line.startswith(text.bare.rstrip(".。")) for line in rows.calculations):
         return COMPUTED
-    if is_carried(text, said.evidence, quotes, rows.run.question):
+    if is_carried(text.bare, said.evidence, quotes, rows.run.question):
         return BY_CODE
     return by_counts(checks)
 
 
 def is_carried(
-    text: CitedText, records: Sequence[Evidence], quotes: Sequence[EvidenceSource], question: str
+    text: str, records: Sequence[Evidence], quotes: Sequence[EvidenceSource], question: str
 ) -> bool:
     """Return whether code vouches that the quotes say it: together, or those of one record or
     source alone.
@@ -273,7 +341,7 @@ def is_carried(
     by_record = (" ".join(quote.quote for quote in each.quotes.all()) for each in records)
     every = " ".join(quote.quote for quote in quotes)
     texts = dict.fromkeys((every, *by_record, *(quote.quote for quote in quotes)))
-    return any(check_claim(text.bare, each, context).outcome == "carried" for each in texts)
+    return any(check_claim(text, each, context).outcome == "carried" for each in texts)
 
 
 def by_counts(checks: Mapping[str, Any]) -> words.State:

@@ -62,6 +62,7 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "found": row.new_evidence,
         "refused": rows.refused_by_round.get(row.number, 0),
         "gaps": _name_some(closed),
+        "instructions": "; ".join(told_instructions(row, rows)),
         "decision": decision_of(row, rows),
         "ended": rows.run.ended,
     }
@@ -72,6 +73,16 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "cap": cap_sentence(row),
     }
     return {"id": str(row.number), "head": head, "more": more}
+
+
+def told_instructions(row: Round, rows: RunRows) -> list[str]:
+    """Return the instructions that a round ended with, each with what followed it first."""
+    later = next((each.number for each in rows.rounds if each.number > row.number), None)
+    if later is not None:
+        text = _("“%(text)s” (from round %(n)s on)")
+    else:
+        text = _("“%(text)s” (for the report)") if rows.run.ended else "“%(text)s”"
+    return [text % {"text": each, "n": later} for each in row.instructions]
 
 
 def decision_of(row: Round, rows: RunRows) -> str:

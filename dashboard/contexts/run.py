@@ -31,7 +31,7 @@ from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
 from research.services.runs import REPEATABLE_STATUSES
-from research.worker.commands import WAKES, Kind, possible_commands
+from research.worker.commands import ALLOWED, WAKES, Kind, possible_commands, why_impossible
 
 BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STALLED})
 """Statuses in which cancelling can discard evidence: the user is asked to confirm."""
@@ -46,6 +46,8 @@ AS_WORDED = "The question as it is worded."
 INTAKE_FAILED = "model, intake"
 """Scope of a plan that code made, and where the model failed at one."""
 
+STEERING = ("can_steer", "can_instruct", "no_instructions")
+"""What the steering area has, of the head of a run."""
 BUTTONS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_ask_again")
 TITLE_MARKS = {
     Status.FAILED: "✗",
@@ -137,7 +139,8 @@ def run_head(
     asks = run.waiting and not heard
     turned_out = trust or Status(run.status)
     is_likely = state is words.LIKELY_ANSWERED
-    can = set(possible_commands(run.status, run.mode, run.asks))
+    can = set(possible_commands(run.status, run.mode, run.asks, has_model=run.has_model))
+    is_refused = run.status in ALLOWED[Kind.INSTRUCT] and Kind.INSTRUCT not in can
     return {
         "id": run.public_id,
         "url": address_of(run, "run"),
@@ -154,6 +157,10 @@ def run_head(
         "can_stop": Kind.STOP in can and Kind.STOP not in told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
+        "can_instruct": Kind.INSTRUCT in can,
+        "no_instructions": worded(
+            why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model) if is_refused else ""
+        ),
         "can_ask_again": run.status in REPEATABLE_STATUSES - {Status.FAILED},
         "has_begun": run.status in BEGUN,
         "ended": run.ended,
@@ -299,9 +306,14 @@ def describe_position(now: Progress) -> str:
 
 def desk_key(row: Run, run: dict[str, Any]) -> str:
     """Return a key that changes whenever the forms offered to viewers change."""
-    flags = [name for name in ("ended", "can_steer") if run[name]]
+    flags = [name for name in ("ended", *STEERING) if run[name]]
     asked = f"{row.status} {row.plan}" if run["asks"] else ""
     return "-".join([*flags, f"{crc32(asked.encode()):08x}"])
+
+
+def steering_of(key: str) -> set[str]:
+    """Return which parts of the steering area a desk with this key has."""
+    return {name for name in STEERING if name in key}
 
 
 def controls_context(run: dict[str, Any]) -> dict[str, Any]:
@@ -387,9 +399,11 @@ def _find_cause(problems: Sequence[Problem]) -> str:
 
 
 def visible_problems(rows: RunRows) -> Sequence[Problem]:
-    """Return the problems of a run, without rejected topics: those are shown as notices."""
-    failed = rows.run.status == Status.FAILED
-    return [] if failed else [row for row in rows.problems if not is_refused_wish(row)]
+    """Return the problems of a run; rejected topics and instructions are notices until it ends."""
+    run = rows.run
+    if run.status == Status.FAILED:
+        return []
+    return [row for row in rows.problems if run.ended or not is_refused_wish(row)]
 
 
 def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

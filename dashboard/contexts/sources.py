@@ -24,6 +24,7 @@ from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
+from research.engine.evidence.quotes import plain_quote
 from research.models import EvidenceSource, Source
 
 FIRST = "cited"
@@ -279,7 +280,7 @@ def _source(
         "uses": _uses(quoted, rows.asked),
         "is_disputed": any(each.evidence.contradicts for each in quoted),
         "is_superseded": any(each.evidence.label in rows.earlier for each in quoted),
-        "quote": max((each.quote for each in quoted), key=len, default=""),
+        "quotes": list(dict.fromkeys(plain_quote(each.quote) for each in quoted)),
         "copies": [_page(copy, cited[copy.url]) for copy in copies],
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": worded(row.reason or ""),

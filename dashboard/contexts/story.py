@@ -15,7 +15,7 @@ from dashboard import words
 from dashboard.contexts.activity import TASK_NAMES, call_outcome, count_tokens
 from dashboard.contexts.aspects import exclude_dropped, lead_of, raised_by
 from dashboard.contexts.report import describe_checks
-from dashboard.contexts.rounds import decision_of, unit_context
+from dashboard.contexts.rounds import decision_of, told_instructions, unit_context
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from dashboard.titles import without_lead
@@ -92,6 +92,7 @@ def _tell_part(
         _found(row, rows.run),
         _refused(refused),
         _judged(row, rows.progress.quality.threshold),
+        _instructed(row, rows),
         _models(part),
         _checked(rows, part.number),
     )
@@ -253,6 +254,13 @@ def _judged(row: Round | None, goal: float) -> dict[str, Any] | None:
         "goal": words.format_score(goal),
     }
     return _line(gettext("Judged"), told)
+
+
+def _instructed(row: Round | None, rows: RunRows) -> dict[str, Any] | None:
+    """Return what a person told the run in words, and what followed it first."""
+    if row is None or not row.instructions:
+        return None
+    return _line(gettext("You added"), "; ".join(told_instructions(row, rows)))
 
 
 def _models(part: Part) -> dict[str, Any] | None:

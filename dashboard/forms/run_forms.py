@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.threads.start import PLAN_TERMS
+from research.engine.threads.user_commands import INSTRUCTION_LENGTH
 from research.services.runs import TEXT_LENGTH
 
 
@@ -45,6 +47,34 @@ class TopicForm(forms.Form):
             }
         ),
         error_messages={"required": _("Write what to find out.")},
+    )
+
+    use_required_attribute = False
+
+
+class InstructionForm(forms.Form):
+    """An instruction in words; one that is too long is told so instead of being cut off."""
+
+    text = forms.CharField(
+        label=_("What should this run keep in mind?"),
+        help_text=_(
+            "For example “Leave out vendor blogs” or “Costs for a household, not for companies”. "
+            "It is followed from the end of this round on."
+        ),
+        validators=[
+            MaxLengthValidator(
+                INSTRUCTION_LENGTH,
+                _("It has %(show_value)s characters; the maximum is %(limit_value)s."),
+            )
+        ],
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": _("Only sources since 2023"),
+                "autocomplete": "off",
+                "aria-describedby": "instruction-help instruction-problem",
+            }
+        ),
+        error_messages={"required": _("Write what this run should keep in mind.")},
     )
 
     use_required_attribute = False

@@ -17,6 +17,8 @@ NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 NARROW_SPACE = "\u202f"
 """Non-breaking: keeps a marker on the line of the word before it."""
+ATTACHED = re.compile(r"[.,;:!?)”»’…]")
+"""What follows a marker without a space."""
 WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
 TOLD_BY = re.compile(
     rf"\((?:[^()“”\"]{{2,80}}, (?:{DATE})|\d{{1,3}} [^()\d,]{{3,20}}, \d{{4}}(?:[–-]\d{{4}})?)\)"
@@ -61,7 +63,7 @@ def link_markers(tokens: list[Token], link: FindLink) -> int:
         for child in token.children or ():
             within_link += child.nesting if child.type.startswith("link_") else 0
             if child.type == "text" and not within_link:
-                pieces, found = _split(child, link, seen)
+                pieces, found = _split(child, link, seen, follows=bool(children))
                 alone += found
                 if _ends_rejected_quote(pieces):
                     _strike_from_opening(children)
@@ -96,8 +98,12 @@ def _strike_from_opening(children: list[Token]) -> None:
             return
 
 
-def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], int]:
-    """Return the pieces of a text, and how many of its statements rest on one site only."""
+def _split(
+    text: Token, link: FindLink, seen: set[int], *, follows: bool
+) -> tuple[list[Token], int]:
+    """Return the pieces of a text, which may follow another, such as code, and how many of its
+    statements rest on one site only.
+    """
     pieces: list[Token] = []
     position = 0
     places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
@@ -111,6 +117,8 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], in
         support.setdefault(group, set()).update(target.sources)
     for place, (match, target) in enumerate(known):
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
+        if before == " " and follows and not position:
+            before = NARROW_SPACE
         is_refused = _is_refused(known[place:])
         pieces += _flag_last_sentence(before) if is_refused else _soften(before)
         is_single = len(support[groups[place]]) == 1
@@ -118,8 +126,9 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> tuple[list[Token], in
             target, is_single = replace(target, note=""), False
         is_later = 0 < occurrences[place] < NO_PLACE and not text.meta.get("is_listed")
         anchor = f"cite-{match[1]}-{occurrences[place]}" if is_later else ""
-        pieces.append(_marker(int(match[1]), target, seen, anchor, is_single=is_single))
         position = match.end()
+        kinds = ["single"] * is_single + ["attached"] * bool(ATTACHED.match(text.content, position))
+        pieces.append(_marker(int(match[1]), target, seen, anchor, kinds))
         if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
             pieces.append(html_token("<br>"))
     pieces += _soften(text.content[position:])
@@ -169,14 +178,14 @@ def _flag_last_sentence(text: str) -> list[Token]:
     return [text_token(text[:start]), span_token("rejected", sentence), after]
 
 
-def _marker(number: int, target: Link, seen: set[int], anchor: str, *, is_single: bool) -> Token:
+def _marker(number: int, target: Link, seen: set[int], anchor: str, kinds: Sequence[str]) -> Token:
     """Return the link of a marker. The first of its number has the anchor of the citation, and
     those of later occurrences have an `anchor` of their own.
     """
     place = f' id="{anchor}"' if anchor else ""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
-    kinds = ["cite", *["single"] * is_single, *["rejected"] * target.rejected]
+    kinds = ["cite", *kinds, *["rejected"] * target.rejected]
     note = f' title="{escape(target.note)}"' if target.note else ""
     return html_token(
         f'<sup class="{" ".join(kinds)}"{place}>'

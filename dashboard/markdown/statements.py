@@ -15,6 +15,8 @@ from dashboard.markdown.parsing import MARKER, parse_with_places, plain_text
 
 ENDED = re.compile(r"[.!?…:。！？：][”\"’»)」』）]*$|[”»」』]$")
 """The end of a sentence or a quotation, behind which another statement begins."""
+CONTINUES = re.compile(r"[,;:.!?)”»’…]")
+"""What follows the word before a marker without a space: "as `a_b` [1], then"."""
 CLOSING = re.compile(r"(?<![.!?…。])[.!?…。]{1,5}(?=\s|$)")
 """What ends a sentence behind its markers: "It fell [1]."."""
 PARENTHESIS = re.compile(r" ?\([^()]{2,90}\)(?=[.!?…。！？”\"]*$)")
@@ -29,13 +31,16 @@ Marked = tuple[int, int]
 class CitedText:
     """A statement with its markers, under the `heading` of its section ('' in the short answer).
 
-    A value of a table has the names of its row and column as its `label`.
+    A value of a table has the names of its row and column as its `label`. `clauses` are the words
+    before each group of markers, with the group, and make up the text; () if one group stands
+    behind all of them.
     """
 
     text: str
     markers: tuple[Marked, ...]
     heading: str = ""
     label: str = ""
+    clauses: tuple[tuple[str, tuple[Marked, ...]], ...] = ()
 
     @cached_property
     def bare(self) -> str:
@@ -46,6 +51,13 @@ class CitedText:
     def is_quotation(self) -> bool:
         said = self.bare.rstrip(".。")
         return said[:1] in OPENING_QUOTES and said[-1:] in CLOSING_QUOTES and len(said) > 1
+
+    def clause_of(self, number: int) -> int | None:
+        """Return the index of the clause before the first occurrence of a number; None if it stands
+        behind the whole statement.
+        """
+        groups = (n for n, (_text, markers) in enumerate(self.clauses) if number in dict(markers))
+        return next(groups, None)
 
     def place_of(self, number: int) -> int | None:
         """Return the first occurrence of a number behind the statement; None if it has none."""
@@ -86,22 +98,59 @@ def _label_of(row: list[str], names: list[str]) -> str:
 
 
 def _statements(inline: Token, heading: str, label: str) -> Iterator[CitedText]:
-    said, markers = "", list[Marked]()
+    said = _Said()
     pieces = [*_pieces(inline), ("", False)]
     for n, (piece, is_bold) in enumerate(pieces, 1):
         is_last = n == len(pieces)
         if isinstance(piece, tuple):
-            markers.append(piece)
+            said.mark(piece)
             continue
-        if markers and (closing := CLOSING.match(piece)):
-            said, piece = f"{said.rstrip()}{closing[0]}", piece[closing.end() :]
-        if markers and (is_last or _begins_another(said, piece)):
-            text = days_in_words(DOUBTED.sub("", said))
-            if text.strip():
-                yield CitedText(" ".join(text.split()), tuple(markers), heading, label)
-            said, markers = "", []
-        if not (is_bold and not said.strip() and piece.rstrip().endswith(LEAD_ENDS)):
-            said += piece
+        if said.markers and (closing := CLOSING.match(piece)):
+            said.add(closing[0])
+            piece = piece[closing.end() :]
+        if said.markers and (is_last or _begins_another(said.text, piece)):
+            if (told := said.as_cited(heading, label)).text:
+                yield told
+            said = _Said()
+        if not (is_bold and not said.text.strip() and piece.rstrip().endswith(LEAD_ENDS)):
+            said.add(piece)
+
+
+class _Said:
+    """A statement as far as it was read: clauses, each with the markers behind it."""
+
+    def __init__(self) -> None:
+        self._clauses: list[tuple[str, list[Marked]]] = [("", [])]
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, _ in self._clauses)
+
+    @property
+    def markers(self) -> list[Marked]:
+        return [each for _, markers in self._clauses for each in markers]
+
+    def mark(self, marker: Marked) -> None:
+        self._clauses[-1][1].append(marker)
+
+    def add(self, piece: str) -> None:
+        """Add words; behind markers they begin another clause."""
+        text, markers = self._clauses[-1]
+        if markers and CONTINUES.match(piece):
+            text = text.rstrip()
+            self._clauses[-1] = (text, markers)
+        if markers and piece.strip():
+            self._clauses.append((piece, []))
+        else:
+            self._clauses[-1] = (text + piece, markers)
+
+    def as_cited(self, heading: str, label: str) -> CitedText:
+        (first, behind), *others = self._clauses
+        parts = [(DOUBTED.sub("", first), behind), *others]
+        clauses = tuple((days_in_words(text), tuple(markers)) for text, markers in parts)
+        text = " ".join("".join(text for text, _ in clauses).split())
+        is_in_parts = sum(bool(markers) for _, markers in clauses) > 1
+        return CitedText(text, tuple(self.markers), heading, label, clauses if is_in_parts else ())
 
 
 def _begins_another(said: str, text: str) -> bool:

@@ -91,7 +91,15 @@ EVIDENCE_AT_ONCE = 50
 RunId = Annotated[str, Field(description="Id of the run, from `start_research` or `list_runs`.")]
 Wait = Annotated[int, Field(ge=0, le=LONGEST_WAIT_SECONDS, description="Seconds to wait at most.")]
 Action = Literal[
-    "pause", "resume", "dig_deeper", "stop", "add_topic", "drop_topic", "cancel", "retry"
+    "pause",
+    "resume",
+    "dig_deeper",
+    "stop",
+    "add_topic",
+    "drop_topic",
+    "instruct",
+    "cancel",
+    "retry",
 ]
 FindCaller = Callable[[Context], Awaitable[Caller]]
 
@@ -228,9 +236,12 @@ class ResearchTools:
         run: RunId,
         action: Annotated[Action, Field(description="One of the run's `possible_actions`.")],
         topic: Annotated[str, Field(description="For add_topic and drop_topic.")] = "",
+        text: Annotated[
+            str, Field(description="For instruct: what to look for, use or tell, in words.")
+        ] = "",
         rounds: Annotated[int, Field(description="For dig_deeper: more rounds.")] = 2,
     ) -> results.RunState:
-        """Pause, resume, deepen, stop or cancel a run, or change its topics.
+        """Pause, resume, deepen, stop or cancel a run, change its topics, or instruct it in words.
 
         'stop' writes the report from what was found so far; 'cancel' ends without a report.
         """
@@ -241,6 +252,7 @@ class ResearchTools:
             "stop": runs.stop_and_report,
             "add_topic": partial(runs.add_topic, topic=topic),
             "drop_topic": partial(runs.drop_topic, topic=topic),
+            "instruct": partial(runs.instruct, text=text),
             "cancel": runs.request_cancel,
             "retry": runs.retry_run,
         }

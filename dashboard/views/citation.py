@@ -220,7 +220,8 @@ def summarize_checks(
     statement, all that differs, and what a reviewer said.
     """
     quoted = max((claim["quoted"] for claim in claims), key=lambda state: TONES.index(state.tone))
-    stated = [statement["check"]] if statement else []
+    checks = (statement["clause_check"], statement["check"]) if statement else ()
+    stated = [check for check in checks if check]
     compared = (state for claim in claims for state in claim["compared"])
     differs = dict.fromkeys(state for state in compared if state.tone == "bad")
     reviewed = dict.fromkeys(claim["verdict"] for claim in claims if claim["verdict"])

@@ -29,11 +29,24 @@ from dashboard.contexts.activity import (
 )
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
-from dashboard.contexts.run import action_context, desk_key, plan_context, run_footer, run_head
+from dashboard.contexts.run import (
+    action_context,
+    desk_key,
+    plan_context,
+    run_footer,
+    run_head,
+    steering_of,
+)
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import by_form, focus_on_first
-from dashboard.forms.run_forms import ClarificationForm, CommentForm, PlanForm, TopicForm
+from dashboard.forms.run_forms import (
+    ClarificationForm,
+    CommentForm,
+    InstructionForm,
+    PlanForm,
+    TopicForm,
+)
 from dashboard.live import fragments
 from dashboard.queries import queries, thread_queries, usage
 from dashboard.queries.run_rows import RunRows
@@ -99,7 +112,7 @@ def show_actions(request: HttpRequest, public_id: str) -> HttpResponse:
     had = request.GET.get("have", "")
     if had == context["desk_key"]:
         return HttpResponse(status=204)
-    context["steer_changed"] = ("can_steer" in had) != context["run"]["can_steer"]
+    context["steer_changed"] = steering_of(had) != steering_of(context["desk_key"])
     return render(request, "dashboard/desk.html", context)
 
 
@@ -142,7 +155,12 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "dashboard/activity.html", context)
 
 
-def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
+def desk_of(
+    rows: RunRows,
+    topic_form: object = None,
+    instruction_form: object = None,
+    **forms: object,
+) -> dict[str, Any]:
     run = rows.run
     shown = run_head(run, rows.told, rows.trust, judged_by_model=rows.judged_by_model)
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
@@ -151,6 +169,7 @@ def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[s
         "run": shown,
         "desk_key": key,
         "topic_form": topic_form or TopicForm(),
+        "instruction_form": instruction_form or InstructionForm(),
         **asked,
         **after_report_context(rows, **forms),
     }
@@ -233,6 +252,16 @@ def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
         return page_of(request, run, 422, topic_form=form)
     topic = form.cleaned_data["topic"]
     return send_command(request, run, lambda: runs.add_topic(request.user, run, topic))
+
+
+@by_form
+def instruct(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    form = InstructionForm(request.POST)
+    if not form.is_valid():
+        return page_of(request, run, 422, instruction_form=form)
+    text = form.cleaned_data["text"]
+    return send_command(request, run, lambda: runs.instruct(request.user, run, text))
 
 
 @by_form

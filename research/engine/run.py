@@ -204,7 +204,8 @@ class Run:
     def wall(self, pages: Sequence[Page] = ()) -> AddressWall:
         """Return what may be said of the addresses in the pages read so far, and in `pages`."""
         known = self._ledger.pages.values() if self._ledger else ()
-        return AddressWall(self.question.text, (*known, *pages))
+        asked = [self.question.text, *(self._ledger.instructions if self._ledger else ())]
+        return AddressWall(" ".join(asked), (*known, *pages))
 
     def admitted(self, text: str) -> str:
         """Return what a model named for the next searches, in one line; '' if it is an order of a

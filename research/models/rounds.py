@@ -19,6 +19,7 @@ class Round(EngineRow):
     stage = models.CharField(max_length=16, choices=enum_choices(Stage))
     topics = models.JSONField(default=list, blank=True)
     skipped = models.JSONField(default=list, blank=True)
+    instructions = models.JSONField(default=list, db_default=[], blank=True)
     dimensions = models.JSONField(default=dict, blank=True)
     score = models.FloatField(null=True, blank=True)
     model_score = models.FloatField(null=True, blank=True)

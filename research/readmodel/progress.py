@@ -125,13 +125,17 @@ def _control(run: Run, commands: Iterable[Command]) -> ControlPart:
         CommandPart(
             kind=row.kind,
             topic=row.payload.get("topic"),
+            text=row.payload.get("text"),
             at=row.created_at,
             taken=row.taken_at_place is not None,
         )
         for row in commands
     ]
     return ControlPart(
-        possible=[kind.value for kind in possible_commands(run.status, run.mode, run.asks)],
+        possible=[
+            kind.value
+            for kind in possible_commands(run.status, run.mode, run.asks, has_model=run.has_model)
+        ],
         told=told,
     )
 

@@ -52,10 +52,11 @@ class VerdictPart(Part):
 
 
 class CommandPart(Part):
-    """A user's command; `taken` once the engine has processed it."""
+    """A user's command; `taken` once the engine has processed it. `text` is an instruction."""
 
     kind: str
     topic: str | None
+    text: str | None = None
     at: datetime
     taken: bool
 

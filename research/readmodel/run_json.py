@@ -122,6 +122,7 @@ def _round(row: Round, units: Iterable[Unit]) -> dict[str, Any]:
         "novelty": row.novelty,
         "topics": row.topics,
         "skipped_topics": row.skipped,
+        "instructions": row.instructions,
         "units": [_unit(unit) for unit in units if unit.round == row.number],
         "gaps": row.gaps,
         "decision": row.decision,
@@ -205,6 +206,7 @@ def command_object(row: Command) -> dict[str, Any]:
     return {
         "kind": row.kind,
         "topic": row.payload.get("topic"),
+        "text": row.payload.get("text"),
         "at": _time(row.created_at),
         "taken": row.taken_at_place is not None,
     }

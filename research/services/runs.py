@@ -22,6 +22,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import digest_of
 from research.engine.records import Status
 from research.engine.threads.start import PLAN_TERMS
+from research.engine.threads.user_commands import INSTRUCTION_LENGTH, MOST_INSTRUCTIONS
 from research.models import Command, Run, Thread
 from research.models.runs import Priority
 from research.queue.admission import next_turn, queued_runs
@@ -34,10 +35,11 @@ from research.worker import notify
 from research.worker.commands import (
     ALLOWED,
     ANSWERS,
-    OF_ADAPTIVE_MODE,
+    NOT_NOW,
     REPEATABLE,
     Kind,
     possible_commands,
+    why_impossible,
 )
 from research.worker.fail_or_cancel import cancelled_columns, mark_cancel_taken, try_again
 from research.worker.leases import Lease, claim_run, is_held
@@ -46,23 +48,7 @@ QUESTION_LENGTH = 2_000
 TEXT_LENGTH = 2_000
 TOPICS = 20
 
-NOT_NOW = {
-    Kind.ANSWER: "This run asks nothing at the moment.",
-    Kind.SKIP: "This run asks nothing at the moment.",
-    Kind.SAME_TOPIC: "This run doesn't ask about its topic.",
-    Kind.NEW_TOPIC: "This run doesn't ask about its topic.",
-    Kind.APPROVE: "This run has no plan that waits for approval.",
-    Kind.REVISE: "This run has no plan that waits for approval.",
-    Kind.STOP: "There is no research to stop.",
-    Kind.CANCEL: "This run has ended.",
-    Kind.PAUSE: "Only a run that is researching can be paused.",
-    Kind.RESUME: "This run is not paused.",
-    Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
-    Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
-    Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
-    Kind.RETRY: "Only a run that was put aside can be tried again.",
-}
-FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
+TOO_MANY_INSTRUCTIONS = f"A run takes at most {MOST_INSTRUCTIONS} instructions."
 MOST_ROUNDS = 10
 KEY_USED = "This idempotency key was used for a different question or other settings."
 REPEATABLE_STATUSES = frozenset({Status.FAILED, Status.CANCELLED})
@@ -302,6 +288,13 @@ def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
     return _store_command(actor, run, Kind.DIG_DEEPER, rounds=rounds)
 
 
+def instruct(actor: AbstractUser, run: Run, text: str) -> Command:
+    """Tell a run, in the person's own words, what to look for or how to report it."""
+    line = " ".join(text.split())
+    told = _clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
+    return _store_command(actor, run, Kind.INSTRUCT, text=told)
+
+
 def request_cancel(actor: AbstractUser, run: Run) -> Command:
     """End the run without a report, immediately or as soon as its worker notices."""
     return _store_command(actor, run, Kind.CANCEL)
@@ -319,12 +312,17 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
         now = lock_run(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
-        if kind not in possible_commands(now.status, now.mode, now.asks):
-            raise ServiceError(FIXED_SIZE if kind in OF_ADAPTIVE_MODE else NOT_NOW[kind])
+        if kind not in possible_commands(now.status, now.mode, now.asks, has_model=now.has_model):
+            raise ServiceError(why_impossible(kind, now.mode, has_model=now.has_model))
         waiting = Command.objects.filter(run=now, taken_at_place=None)
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
             raise ServiceError("This was answered already; the run goes on in a moment.")
         told = None if kind in REPEATABLE else waiting.filter(kind=kind).first()
+        if kind is Kind.INSTRUCT:
+            told = waiting.filter(kind=kind, payload=payload).first()
+            given = Command.objects.filter(run=now, kind=kind).count()
+            if told is None and given >= MOST_INSTRUCTIONS:
+                raise ServiceError(TOO_MANY_INSTRUCTIONS)
         if told is None:
             told = Command.objects.create(run=now, actor=actor, kind=kind, payload=payload)
         if kind is Kind.CANCEL and not is_held(now):

@@ -49,6 +49,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     if run.plan is None:
         raise ValueError("a run without a plan has no ledger")
     before = None if _started_anew(run) else seed_of(run)
+    asked = run.understood_as or run.question
     aspects = [_aspect(row) for row in run.aspects.all()]
     rows = list(run.evidence.with_review().prefetch_related("quotes"))
     gaps = [_gap(row) for row in run.gaps.all()]
@@ -59,7 +60,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     evidence = [_evidence(row, _also(row, aspects)) for row in rows]
     seed = Seed(
         kind=kind,
-        question=run.understood_as or run.question,
+        question=asked,
         plan=PLAN.validate_python(run.plan),
         aspects=tuple(aspects),
         evidence=tuple(evidence),
@@ -68,6 +69,10 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         pages=tuple(_pages(run, sources, before)),
         queries=_all(before.queries if before else (), (q for unit in units for q in unit.queries)),
         topics=_all(before.topics if before else (), (unit.topic for unit in units)),
+        instructions=_all(
+            before.instructions if before and before.question == asked else (),
+            (text for row in run.rounds.all() for text in row.instructions),
+        ),
         rejected=before.rejected if before else (),
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,

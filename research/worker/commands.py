@@ -23,6 +23,7 @@ class Kind(StrEnum):
     ADD_TOPIC = "add_topic"
     DROP_TOPIC = "drop_topic"
     DIG_DEEPER = "dig_deeper"
+    INSTRUCT = "instruct"
     RETRY = "retry"
 
 
@@ -43,6 +44,7 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
+    Kind.INSTRUCT: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.RETRY: frozenset({Status.STALLED}),
 }
 
@@ -65,8 +67,11 @@ ANSWERS: tuple[frozenset[Kind], ...] = (
 )
 """Only one command of each group may be pending: a second would answer the next question."""
 
-OF_ADAPTIVE_MODE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC, Kind.DIG_DEEPER})
+OF_ADAPTIVE_MODE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC, Kind.DIG_DEEPER, Kind.INSTRUCT})
 """Not in fixed mode, which searches a tree of fixed size."""
+
+OF_MODELS = frozenset({Kind.INSTRUCT})
+"""Not in a run without a model: code doesn't understand them."""
 
 OF_QUESTIONS = frozenset({Kind.ANSWER, Kind.SKIP})
 """Not while the run asks whether a follow-up question changes the topic."""
@@ -74,8 +79,39 @@ OF_QUESTIONS = frozenset({Kind.ANSWER, Kind.SKIP})
 REPEATABLE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC})
 
 
-def possible_commands(status: str, mode: str, asks: str = "") -> list[Kind]:
+def possible_commands(
+    status: str, mode: str, asks: str = "", *, has_model: bool = True
+) -> list[Kind]:
     """Return the commands allowed; `asks` is the run's own question, '' if none."""
     left_out = OF_ADAPTIVE_MODE if mode == "fixed" else frozenset()
+    left_out |= frozenset() if has_model else OF_MODELS
     left_out |= OF_QUESTIONS if asks else ABOUT_TOPIC
     return [kind for kind in Kind if status in ALLOWED[kind] and kind not in left_out]
+
+
+NOT_NOW = {
+    Kind.ANSWER: "This run asks nothing at the moment.",
+    Kind.SKIP: "This run asks nothing at the moment.",
+    Kind.SAME_TOPIC: "This run doesn't ask about its topic.",
+    Kind.NEW_TOPIC: "This run doesn't ask about its topic.",
+    Kind.APPROVE: "This run has no plan that waits for approval.",
+    Kind.REVISE: "This run has no plan that waits for approval.",
+    Kind.STOP: "There is no research to stop.",
+    Kind.CANCEL: "This run has ended.",
+    Kind.PAUSE: "Only a run that is researching can be paused.",
+    Kind.RESUME: "This run is not paused.",
+    Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
+    Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
+    Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
+    Kind.INSTRUCT: "Instructions can be given while a run is researching.",
+    Kind.RETRY: "Only a run that was put aside can be tried again.",
+}
+FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
+NEEDS_MODEL = "Without a model no instruction can be followed; add a sub-question instead."
+
+
+def why_impossible(kind: Kind, mode: str, *, has_model: bool = True) -> str:
+    """Return why a run of this kind takes no such command in a state that allows it."""
+    if mode == "fixed" and kind in OF_ADAPTIVE_MODE:
+        return FIXED_SIZE
+    return NEEDS_MODEL if kind in OF_MODELS and not has_model else NOT_NOW[kind]

@@ -180,41 +180,82 @@ def test_the_next_question_is_typed_where_one_reads_and_hides_nothing(
 ) -> None:
     page.set_viewport_size(size)  # type: ignore[arg-type]
     box, field = page.locator(".ask-on"), page.get_by_label("Ask a follow-up")
-    page.evaluate("scrollTo(0, 400)")
-    opener = box.locator("label") if size == PHONE else field
-    place = opener.bounding_box()
-    assert place is not None
-    page.mouse.click(place["x"] + 20, place["y"] + 10)
-    page.keyboard.type("And how large do the signatures become? " * 12)
-    assert page.evaluate("scrollY") == 400
-    field.evaluate("each => each.blur()")
-    foot = page.locator(".report-foot")
-    foot.evaluate("each => each.scrollIntoView({ block: 'end' })")
-    edges = foot.evaluate("each => each.getBoundingClientRect().bottom")
-    assert edges < box.evaluate("each => each.getBoundingClientRect().top")
-    field.fill("")
-    field.evaluate("each => each.scrollIntoView()")
-    hint = box.locator(".faint").evaluate("each => each.getBoundingClientRect().top")
-    assert foot.evaluate("each => each.getBoundingClientRect().bottom") < hint
-    page.set_viewport_size({"width": size["width"], "height": 390})
+    report, bar = page.locator(".report-foot"), page.locator(".run-bar")
     page.evaluate("scrollTo(0, 400)")
     expect(box).not_to_be_in_viewport()
+    bar.get_by_role("link", name="Ask").click()
+    expect(field).to_be_focused()
+    expect(field).to_be_in_viewport(ratio=1)
+    page.keyboard.type("And how large do the signatures become? " * 12)
+    assert page.evaluate("scrollY") == 400
+    field.blur()
+    expect(box).not_to_be_in_viewport()
+    page.keyboard.press("f")
+    expect(field).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 400
+    field.blur()
+    report.evaluate("each => each.scrollIntoView({ block: 'end' })")
+    foot = "each => each.getBoundingClientRect().bottom"
+    assert report.evaluate(foot) <= box.evaluate("each => each.getBoundingClientRect().top")
+    assert (bar.bounding_box() or {})["height"] <= 52
+    page.set_viewport_size({"width": size["width"], "height": 390})
+    page.evaluate("scrollTo(0, 400)")
+    for part in (box, bar):
+        expect(part).not_to_be_in_viewport()
 
 
-def test_a_phone_asks_on_with_a_narrow_bar_that_opens_a_field(page: Page) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    box = page.locator(".ask-on")
-    small = box.bounding_box()
-    assert small is not None and small["height"] <= 44
-    assert small["width"] == PHONE["width"], "no line is hidden in part"
-    box.locator("label").click()
-    expect(page.get_by_label("Ask a follow-up")).to_be_focused()
-    opened = box.bounding_box()
-    assert opened is not None and opened["width"] == PHONE["width"]
-    page.get_by_label("Ask a follow-up").blur()
-    assert box.bounding_box() == small
+@pytest.mark.parametrize("size", [DESK, PHONE])
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
+def test_what_has_the_focus_is_not_hidden_below_what_stays_in_view(
+    page: Page, size: dict[str, int], key: str
+) -> None:
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    start = ".answer a" if key == "Tab" else ".report-foot a"
+    page.locator(start).last.focus()
+    hidden = """() => {
+      const [{ left, right, top, bottom }] = document.activeElement.getClientRects();
+      const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return seen?.closest('a, button, summary, textarea') === document.activeElement
+        ? "" : document.activeElement.outerHTML;
+    }"""
+    for _ in range(25):
+        page.keyboard.press(key)
+        page.evaluate("document.querySelector('.glance').hidden = true")
+        assert page.evaluate(hidden) == ""
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_whole_quote_is_shown_beside_its_statement(page: Page, size: dict[str, int]) -> None:
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    for number in range(4):
+        page.locator(".cite a:visible").nth(number).click()
+        shown = page.locator("#citation-panel .in-panel")
+        expect(shown.locator("mark").first).to_be_visible()
+        top, foot = shown.locator(".citation-nav"), shown.locator(".judge")
+        edges = "each => [each.getBoundingClientRect().top, each.getBoundingClientRect().bottom]"
+        above, below = top.evaluate(edges)[1], foot.evaluate(edges)[0]
+        marks = [each.evaluate(edges) for each in shown.locator(".stored mark").all()]
+        assert above <= marks[0][0] and marks[-1][1] <= below
+        page.keyboard.press("Escape")
+
+
+def test_the_margin_has_the_sources_of_the_section_that_is_read(page: Page) -> None:
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
-    expect(box.get_by_role("button", name="Ask")).to_be_visible()
+    beside = page.locator(".contents .in-view")
+    cited = page.locator(":is(.answer, .report) .cite a").first
+    expect(beside.locator("b").first).to_have_text(cited.inner_text())
+    page.locator("#section-2").evaluate("each => each.scrollIntoView()")
+    expect(page.locator(".contents [aria-current]")).to_have_attribute("href", "#section-2")
+    cited = page.locator("#section-2 ~ * .cite a").first
+    expect(beside.locator("b").first).to_have_text(cited.inner_text())
+    before = page.locator(".report").bounding_box()
+    beside.locator("a").first.click()
+    panel = page.locator("#citation-panel")
+    expect(panel.locator("mark").first).to_be_visible()
+    expect(beside).to_be_hidden()
+    assert page.locator(".report").bounding_box() == before, "nothing moves"
+    page.keyboard.press("Escape")
+    expect(beside).to_be_visible()
 
 
 @pytest.mark.parametrize("title", [None, "Impact of quantum computing on all that is kept secret"])
@@ -287,7 +328,7 @@ def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height:
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, box
     assert box["y"] + box["height"] <= height, box
     page.keyboard.press("Escape")
-    page.locator(".onward-link").first.click()
+    page.get_by_role("link", name="Rewrite").click()
     expect(page.get_by_role("heading", name="Rewrite as")).to_be_in_viewport()
 
 

@@ -103,6 +103,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(page.locator(".report")).to_be_visible()
     expect(page).to_have_title(re.compile("^[○✓◐] "))
     assert was_not_reloaded(page)
+    expect(page.locator(".contents .in-view b").first).to_be_visible()
     page.get_by_role("link", name="How this was researched").click()
     for part in (".account", ".aspect", ".evidence-item", ".round"):
         expect(page.locator(part).first).to_be_visible()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Watch
 from tests.browser.serving import Server
 from tests.browser.test_live import hold_after_round_one, slow, was_not_reloaded
 from tests.browser.test_looks import DESK, PHONE, check
 from tests.support.world import DESIGNED, SIMPLE, TRAINING, World
 
 LONG = 20_000
+RECENT = "Only sources since 2023"
 
 
 def press(page: Page, name: str) -> None:
@@ -129,3 +130,45 @@ def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_pa
     for button in page.locator(".controls button").all():
         box = button.bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_run_is_told_in_words_what_to_keep_in_mind(
+    model_server: Server, world: World, open_page: Open, watch: Watch, script: bool
+) -> None:
+    """By keyboard; the model reads it in the prompts that follow."""
+    page = open_page(model_server, java_script_enabled=script)
+    world.model.hold("assess")
+    page.get_by_label("What do you want to know?").fill(
+        "Who designed the Harrow Point lighthouse, and where was that engineer trained?"
+    )
+    press(page, "Research")
+    press(page, "Start")
+    assert world.model.held.wait(20)
+    if not script:
+        page.get_by_role("link", name="Stop updating").click()
+    field = page.get_by_label("What should this run keep in mind?")
+    field.focus()
+    watch.excused = True  # the browser logs that the empty form is refused
+    page.keyboard.press("Enter")
+    expect(page.locator("#instruction-problem")).to_have_text(
+        "Write what this run should keep in mind."
+    )
+    expect(field).to_be_focused()
+    watch.excused = False
+    if script:
+        check(page)
+    page.keyboard.type(RECENT)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Send instruction")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".heard")).to_have_text(f"Follows “{RECENT}” after this round.")
+    if script:
+        check(page)
+    world.model.let_go()
+    row = page.locator(".round-told", has_text=f"You added: “{RECENT}”").first
+    expect(row).to_contain_text("(from round 2 on)", timeout=LONG)
+    expect(page.locator(".heard li")).to_have_count(0)
+    expect(page.locator(".column")).to_contain_text(DESIGNED, timeout=LONG)
+    shown = [asked for asked in world.model.requests if f"- {RECENT}" in asked.prompt]
+    assert {"assess", "draft"} <= {asked.task for asked in shown}

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.views import evidence
-from research.models import Run
+from research.models import Report, Run
 from research.services import reviews
 from tests.dashboard.conftest import URL, add_evidence, add_report, make_run
 
@@ -67,6 +67,10 @@ def test_a_claim_says_where_the_report_uses_it(client: Client, run: Run) -> None
         ("Short answer", f"{address}#cite-1"),
         ("More", f"{address}#cite-1-1"),
     ]
+    assert "Oak · trees.test · read" in " ".join(page.select_one("#E1").get_text().split())  # type: ignore[union-attr]
+    Report.objects.update(markdown="It is old. [1]\n\n## Age of oaks\n\nIt is slow. [1]")
+    links = [each.get_text() for each in shown(client, run).select("#E1 a")]
+    assert links == ["Citation 1", "Short answer", "its section"]
     assert "Not used in the report" in page.select_one("#E2").get_text()  # type: ignore[union-attr]
     run.reports.all().delete()
     assert "used" not in " ".join(each.get_text() for each in shown(client, run).select("li[id]"))

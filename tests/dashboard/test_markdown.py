@@ -10,6 +10,7 @@ from dashboard.charts import draw_charts
 from dashboard.markdown.markers import Link
 from dashboard.markdown.parsing import markers_beside
 from dashboard.markdown.report import render_in_parts, render_markdown
+from dashboard.markdown.statements import cited_texts
 
 SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 
@@ -395,3 +396,14 @@ def test_identifiers_are_not_capitalised() -> None:
     assert labels == ["vacuum_cost"] * 3
     sheet = Path("static/plumbline.css").read_text(encoding="utf-8")
     assert "td:first-child):not(.as-written)::first-letter" in sheet
+
+
+def test_nothing_stands_between_a_marker_and_the_sign_behind_it() -> None:
+    found = render_markdown("Set `work_mem` [1], then [2]. Or [1] not.", link).html
+    assert "</code>\u202f<sup" in found, "a marker stays with code as with a word"
+    soup = BeautifulSoup(found, "html.parser")
+    classes = ["attached" in each["class"] for each in soup.select(".cite")]
+    assert classes == [True, True, False]
+    [said, _] = cited_texts("Set `work_mem` [1], then [2]. Or [1] not.")
+    assert said.text == "Set work_mem, then."
+    assert [text for text, markers in said.clauses if markers] == ["Set work_mem", ", then"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.contexts.quotes import bearing_span, quote_pieces
+from dashboard.contexts.quotes import bearing_span, block_context, quote_pieces, split_blocks
 
 QUOTE = "The tower stands on a rock. Edda Marlow designed it in 1885. It is built of granite."
 
@@ -41,3 +41,19 @@ def test_a_card_shortens_what_comes_before_the_words_that_matter() -> None:
     card, whole = (quote_pieces(quote, "It rose.", whole=each) for each in (False, True))
     assert card[0]["text"].startswith("… ") and len(card[0]["text"]) < 85
     assert "".join(piece["text"] for piece in whole).strip() == quote
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("So:\n\n    a = 1\n\nOr.", [("text", "So:"), ("code", "    a = 1"), ("text", "Or.")]),
+        ("So:\n\n```sql\nA;\n\nB;\n```", [("text", "So:"), ("code", "A;\n\nB;")]),
+        ("~~~\nA;\n~~~\n", [("code", "A;")]),
+        ("```\nA;\n\nOr.", [("code", "A;"), ("text", "Or.")]),
+        ("```", [("code", "")]),
+    ],
+)  # fmt: skip
+def test_code_in_a_stored_copy_is_set_as_code(text: str, blocks: list[tuple[str, str]]) -> None:
+    found = [block_context(text, start, end, [], []) for start, end in split_blocks(text)]
+    told = [(each["kind"], "".join(piece["text"] for piece in each["pieces"])) for each in found]
+    assert told == blocks

@@ -47,7 +47,7 @@ def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
     soup = shown(client, f"/runs/{run.public_id}/")
     assert [heading.get_text() for heading in soup.select("h1")] == ["How old do oaks get?"]
     order = [each.name or "" for each in soup.select(".column > :is(section, form, .outcome)")]
-    assert order[:3] == ["section", "form", "div"]
+    assert order[:3] == ["section", "div", "form"]
     assert "About 600 years." in text(soup, ".answer")
     assert "About 600 years." not in text(soup, ".report")
     assert text(soup, ".contents a") == "Growth"

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from dashboard.views import review
 from research.models import Evidence, PageText, Run, Thread, Verdict
 from research.services import sample_reports
-from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
+from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
 
 SLUG = "how-to-make-scrambled-eggs"
 
@@ -55,8 +55,8 @@ def test_evidence_is_found_by_verdict_words_and_run(client: Client, run: Run) ->
 def test_a_quote_stands_among_the_words_around_it(client: Client, run: Run) -> None:
     add_report(run, "It is old. [1]")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
-    quote = page.select(".card blockquote")[1]
-    assert " ".join(quote.get_text().split()) == (f"# Oak Home {QUOTE} It is slow. <b>The end</b>")
+    quote = page.select(".card blockquote")[0]
+    assert " ".join(quote.get_text().split()) == (f"Oak Home {QUOTE} It is slow. <b>The end</b>")
     assert quote.select_one("mark").get_text() == QUOTE  # type: ignore[union-attr]
     PageText.objects.update(text="Gone.")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
@@ -67,7 +67,7 @@ def test_a_quote_stands_among_the_words_around_it(client: Client, run: Run) -> N
 def test_a_claim_says_whether_its_report_cites_it(client: Client, run: Run) -> None:
     add_report(run, "It is old. [1]")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
-    second, first = page.select(".card")
+    first, second = page.select(".card")
     assert "Not cited in a report" in second.get_text()
     link = first.select_one(".faint a")
     assert link is not None and link["href"] == f"/runs/{run.public_id}/citations/1/"
@@ -84,13 +84,63 @@ def test_claims_stand_under_the_title_of_their_run(client: Client, run: Run, adm
 
 
 def test_older_evidence_is_a_page_away(
+    client: Client, run: Run, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review, "RUNS_ON_A_PAGE", 1)
+    add_evidence(make_run(admin, "completed"), 1)
+    first = client.get("/review/")
+    assert len(first.context["groups"]) == 1 and first.context["older"]
+    last = client.get("/review/?" + first.context["older"])
+    assert last.context["groups"][0]["url"] == f"/runs/{run.public_id}/"
+    assert not last.context["older"]
+
+
+def test_the_claims_of_a_run_go_on_after_those_that_were_judged(
     client: Client, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review, "ON_A_PAGE", 1)
-    first = client.get("/review/")
-    assert len(first.context["groups"][0]["claims"]) == 1 and first.context["older"]
-    last = client.get("/review/?" + first.context["older"])
-    assert last.context["groups"][0]["claims"][0]["label"] == "E1" and not last.context["older"]
+    monkeypatch.setattr(review, "OF_EACH_RUN", 1)
+    monkeypatch.setattr(review, "OF_ONE_RUN", 1)
+    add_evidence(run, 3)
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    link = page.find("a", string="All 3 claims of this run")
+    assert link is not None and len(page.select(".card")) == 1
+    shown = [client.get(f"/review/{link['href']}")]
+    judge(client, run, "E3", verdict="accept")
+    for _ in range(2):
+        shown.append(client.get("/review/?" + shown[-1].context["older"]))
+    labels = [each.context["groups"][0]["uncited"][0]["label"] for each in shown]
+    assert labels == ["E3", "E2", "E1"] and not shown[-1].context["older"]
+
+
+def test_what_the_report_cites_comes_first_and_what_deserves_doubt_before_it(
+    client: Client, run: Run
+) -> None:
+    for number in range(3, 7):
+        add_evidence(run, number)
+    for label in ("E2", "E3"):  # by two sites
+        quote = Evidence.objects.get(run=run, label=label).quotes.get()
+        quote.pk, quote.position, quote.independence_key = None, 1, "other.test"
+        quote.save()
+    Evidence.objects.filter(label="E4").update(contradicts=["E5"])
+    Evidence.objects.filter(label="E3").update(claim=QUOTE)
+    report = add_report(run, "So. [3] Then. [2] Old. [1] Or not. [4]")
+    report.citations = [{"marker": n, "evidence_ids": [f"E{n}"], "url": URL} for n in (1, 2, 3, 4)]
+    report.save()
+    page = BeautifulSoup(client.get(f"/review/?run={run.public_id}").content, "html.parser")
+    order = ["Oaks grow old (4).", "Oaks grow old (1).", QUOTE, "Oaks grow old (2)."]
+    rest = ["Oaks grow old (6).", "Oaks grow old (5)."]
+    assert [each.get_text() for each in page.select(".card h3")] == [*order, *rest]
+    assert [each.get_text() for each in page.select("details:not([open]) h3")] == rest
+    titles = [each.get_text() for each in page.select(".reviewing .small-title")]
+    assert titles == ["Look at these first", "In the order of the report"]
+    doubts = [
+        [each.get_text() for each in card.select(".doubted")] for card in page.select(".card")
+    ]
+    alone = "Its statement rests on one site"
+    assert doubts[:4] == [["Sources disagree", alone], [alone], [], []]
+    by_model = ["judged by the model only" in card.get_text() for card in page.select(".card")]
+    assert by_model[:4] == [True, True, False, True], "code finds a quote in itself"
+    assert "4 cited in its report, 2 not cited" in page.get_text()
 
 
 def test_a_verdict_that_is_none_is_refused(client: Client, run: Run) -> None:
@@ -114,12 +164,14 @@ def test_evidence_of_deleted_questions_is_not_reviewed(client: Client, run: Run)
 
 
 def test_the_list_takes_the_same_queries_for_much_evidence(
-    client: Client, run: Run, django_assert_num_queries: DjangoAssertNumQueries
+    client: Client, run: Run, admin: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(6):
+    add_report(run, "It is old. [1]")
+    with django_assert_num_queries(8):
         client.get("/review/")
     add_evidence(run, 3)
-    with django_assert_num_queries(6):
+    add_evidence(make_run(admin, "completed"), 1)
+    with django_assert_num_queries(8):
         client.get("/review/")
 
 

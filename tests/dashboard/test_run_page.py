@@ -135,6 +135,7 @@ def count_queries(ask: Callable[[], object]) -> int:
         ("paused", "dig-deeper", {}, "dig_deeper", {"rounds": 2}),
         ("researching", "add-topic", {"topic": " Elms? "}, "add_topic", {"topic": "Elms?"}),
         ("researching", "drop-topic", {"topic": "Old?"}, "drop_topic", {"topic": "Old?"}),
+        ("paused", "instruct", {"text": " Be  brief "}, "instruct", {"text": "Be brief"}),
     ],
 )
 def test_a_form_reaches_the_run_as_a_command(
@@ -147,6 +148,8 @@ def test_a_form_reaches_the_run_as_a_command(
     payload: dict[str, object],
 ) -> None:
     run = make_run(admin, status, plan={**PLAN, "questions": ["Which?"]})
+    if kind == "instruct":
+        Run.objects.update(analyst="a-model")
     answer = client.post(f"/runs/{run.public_id}/{action}/", sent)
     assert answer.headers["Location"] == f"/runs/{run.public_id}/"
     command = Command.objects.get()
@@ -465,7 +468,7 @@ PANEL = {"HX-Request": "true", "HX-Target": "citation-panel"}
         ),
     ],
 )
-def test_what_was_checked_stands_in_a_line_below_the_quote(
+def test_what_was_checked_stands_in_a_line_below_the_statement(
     client: Client, admin: User, checks: dict[str, int], told: str
 ) -> None:
     run = make_run(admin, "completed")
@@ -473,7 +476,7 @@ def test_what_was_checked_stands_in_a_line_below_the_quote(
     add_report(run, "About 600 years. [1]")
     Report.objects.update(checks=checks)
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
-    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    line = BeautifulSoup(html, "html.parser").select_one(".statement + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
     assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
@@ -502,6 +505,60 @@ def test_a_check_names_the_other_citations_of_its_statement(client: Client, admi
     assert "to follow from the quote, together with [2] and [3]" in html
 
 
+def test_a_citation_says_for_which_words_of_its_statement_it_stands(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    quotes = ("An oak lives for about 600 years.", "It is slow.")
+    for number, quote in enumerate(quotes, 1):
+        add_evidence(run, number, quote)
+    said = "An oak lives for about 600 years [1], as `it_is` slow [2][1]."
+    report = add_report(run, f"{said} So it is. [1]")
+    report.citations = [
+        {"marker": 1, "evidence_ids": ["E1"], "url": URL, "places": [["E1"]] * 3},
+        {"marker": 2, "evidence_ids": ["E2"], "url": URL, "places": [["E2"]]},
+    ]
+    report.checks = {"by_model": 1}
+    report.save()
+    marked, others, checks = {}, {}, {}
+    for number in (1, 2):
+        address = f"/runs/{run.public_id}/citations/{number}/"
+        panel = BeautifulSoup(client.get(address, headers=PANEL).content, "html.parser")
+        statement = panel.select_one(".statement")
+        assert statement is not None
+        told = statement.select_one(".said")
+        assert told is not None and " ".join(told.get_text().split()) == (
+            "An oak lives for about 600 years, as it_is slow."
+        )
+        marked[number] = [each.get_text() for each in told.select("mark")]
+        others[number] = [each["href"] for each in statement.select("a")]
+        checks[number] = [each.get_text() for each in panel.select(".check-line .state")]
+        assert "This citation stands for the marked words." in statement.get_text()
+    assert marked == {1: ["An oak lives for about 600 years"], 2: ["as it_is slow"]}
+    assert others[2] == [f"/runs/{run.public_id}/citations/1/?place=0"]
+    found = "Marked words: checked word for word by code"
+    assert found in checks[1] and found not in checks[2]
+    assert checks[1][-1] == (
+        "Statement: judged by the model to follow from the quote, together with [2]"
+    )
+
+
+def test_a_check_by_code_names_no_citation_that_it_did_not_need(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    for number in (1, 2):
+        add_evidence(run, number)
+    report = add_report(run, f"{QUOTE} [1][2]")
+    report.citations = [*report.citations, {"marker": 2, "evidence_ids": ["E2"], "url": URL}]
+    report.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    panel = BeautifulSoup(html, "html.parser")
+    assert "checked word for word by code" in html and "together with" not in html
+    assert not panel.select(".said mark") and "marked words" not in html
+    assert [each.get_text() for each in panel.select(".statement a")] == ["2"]
+
+
 def test_what_differs_and_what_code_vouches_for_is_in_that_line(
     client: Client, admin: User
 ) -> None:
@@ -512,7 +569,7 @@ def test_what_differs_and_what_code_vouches_for_is_in_that_line(
     evidence.uncertainty = ["number_differs"]
     evidence.save()
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
-    line = BeautifulSoup(html, "html.parser").select_one(".stored + .checks")
+    line = BeautifulSoup(html, "html.parser").select_one(".statement + .checks")
     assert line is not None
     states = [each.get_text() for each in line.select(".state")]
     assert states == [
@@ -534,7 +591,7 @@ def test_the_panel_begins_with_the_statement_that_was_followed(client: Client, a
     for place in ("", "?place=1", "?place=2"):
         html = client.get(f"{address}{place}", headers=PANEL).content.decode()
         panel = BeautifulSoup(html, "html.parser")
-        told[place] = [each.get_text() for each in panel.select(".statement p:last-child")]
+        told[place] = [each.get_text().strip() for each in panel.select(".statement .said")]
         assert "Cited for 2 more statements" in html
     assert told == {"": ["Old (Oak, 2026)."], "?place=1": ["Slow."], "?place=2": [quoted]}
     assert "a quotation, word for word" in html
@@ -602,7 +659,12 @@ def test_what_is_not_next_to_the_quote_is_folded(client: Client, admin: User) ->
     assert len(folded) == 2 and "Home" in folded[0] and "Deep." in folded[1]
     assert "told of before" in folded[0]
     shown = [each.get_text().strip() for each in soup.select(".stored > p")]
-    assert shown == [f"{QUOTE} So it is.", "Next."]
+    told = "Oaks were told of before."
+    assert shown == [f"{' '.join([told] * 11)} {QUOTE} So it is.", "Next."]
+    soup = BeautifulSoup(client.get(address, headers=PANEL).content, "html.parser")
+    assert len(soup.select(".stored details")) == 2
+    shown = [each.get_text().strip() for each in soup.select(".stored > p")]
+    assert shown == [f"{' '.join([told] * 6)} {QUOTE} So it is.", "Next."], "room is short beside"
 
 
 def test_a_quote_is_shown_without_the_stored_copy(client: Client, admin: User) -> None:

@@ -7,7 +7,8 @@ from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 
-from research.models import Aspect, Command, Run
+from research.engine.threads.user_commands import INSTRUCTION_LENGTH
+from research.models import Aspect, Command, Round, Run
 from tests.dashboard.conftest import add_evidence, make_run
 from tests.dashboard.test_run_page import page
 
@@ -203,3 +204,138 @@ def test_what_is_typed_stays_while_other_buttons_come(client: Client, run: Run) 
     Run.objects.update(status="completed")
     gone = client.get(address, {"have": had["value"]}).content
     assert b'class="steer"' in gone and b"add-topic" not in gone
+
+
+# --- instructions in words ------------------------------------------------------------------
+
+RECENT = "Only sources since 2023"
+
+
+@pytest.fixture
+def modelled(run: Run) -> Run:
+    Run.objects.update(analyst="a-model")
+    return run
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    ("status", "heard"),
+    [
+        ("researching", f"Follows “{RECENT}” after this round."),
+        ("paused", f"Follows “{RECENT}” when it continues."),
+    ],
+)
+def test_an_instruction_is_heard_before_a_worker_takes_it(
+    client: Client, modelled: Run, status: str, heard: str
+) -> None:
+    Run.objects.update(status=status)
+    assert texts(tell(client, modelled, "instruct", text=RECENT), ".heard li") == [heard]
+    Command.objects.update(taken_at_place="commands/round/1")
+    assert texts(shown(client, modelled), ".heard li") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (" ", "Write what this run should keep in mind."),
+        ("x" * (INSTRUCTION_LENGTH + 1), "It has 301 characters; the maximum is 300."),
+    ],
+)
+def test_what_is_no_instruction_is_told_beside_the_field(
+    client: Client, modelled: Run, text: str, problem: str
+) -> None:
+    answer = client.post(f"/runs/{modelled.public_id}/instruct/", {"text": text})
+    assert answer.status_code == 422 and not Command.objects.exists()
+    soup = BeautifulSoup(answer.content, "html.parser")
+    assert texts(soup, "#instruction-problem") == [problem]
+    [field] = soup.select("[autofocus]")
+    assert (field["name"], field.get("value", "").strip()) == ("text", text.strip())
+
+
+def test_the_field_has_a_label_and_help_and_does_not_cut_off_what_is_pasted(
+    client: Client, modelled: Run
+) -> None:
+    soup = shown(client, modelled)
+    [field] = soup.select(".instruct input[name=text]")
+    assert texts(soup, f"label[for={field['id']}]") == ["What should this run keep in mind?"]
+    first, *_ = str(field["aria-describedby"]).split()
+    assert "Leave out vendor blogs" in texts(soup, f"#{first}")[0]
+    assert "maxlength" not in field.attrs
+
+
+@pytest.mark.parametrize(
+    ("columns", "told", "adds_topics"),
+    [
+        ({"analyst": "extractive"}, "Without a model no instruction can be followed", True),
+        ({"analyst": "a-model", "mode": "fixed"}, "The fixed mode searches a tree", False),
+    ],
+)
+def test_where_none_can_be_followed_the_page_says_why(
+    client: Client, run: Run, columns: dict[str, str], told: str, adds_topics: bool
+) -> None:
+    Run.objects.update(**columns)
+    soup = shown(client, run)
+    assert not soup.select(".instruct") and told in texts(soup, ".steer > p")[0]
+    assert bool(soup.select(".add-topic")) == adds_topics
+    assert told in texts(tell(client, run, "instruct", text=RECENT), ".notice")[0]
+    assert not Command.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["queued", "writing", "completed"])
+def test_a_run_that_takes_no_commands_says_nothing_of_instructions(
+    client: Client, run: Run, status: str
+) -> None:
+    Run.objects.update(status=status)
+    assert texts(shown(client, run), ".steer > *") == []
+
+
+def test_the_field_comes_when_the_run_takes_instructions(client: Client, admin: User) -> None:
+    run = make_run(admin, "queued", mode="fixed")
+    address = f"/runs/{run.public_id}/desk/"
+    had = shown(client, run).select_one("[name=have]")
+    assert had is not None
+    Run.objects.update(status="researching", analyst="a-model")
+    assert b"The fixed mode" in client.get(address, {"have": had["value"]}).content
+    Run.objects.update(mode="adaptive")
+    assert b'name="text"' in client.get(address, {"have": had["value"]}).content
+
+
+def test_an_instruction_that_the_engine_refused_is_told_while_it_runs_and_afterwards(
+    client: Client, modelled: Run
+) -> None:
+    where, reason = f"your instruction “{RECENT}”", "Not followed: the research had ended."
+    modelled.problems.create(key="1", where=where, message=reason)
+    told = [f"Your instruction “{RECENT}”: {reason}"]
+    soup = shown(client, modelled)
+    assert (texts(soup, ".heard li"), texts(soup, ".survived li")) == (told, [])
+    Run.objects.update(status="completed")
+    soup = shown(client, modelled)
+    assert (texts(soup, ".heard li"), texts(soup, ".survived li")) == ([], told)
+
+
+@pytest.mark.requirement("F6")
+def test_the_research_tells_what_was_asked_and_from_which_round_on(
+    client: Client, modelled: Run
+) -> None:
+    """Of the last round, that the report alone could follow it."""
+    modelled.rounds.all().delete()
+    for number, told in ((1, [RECENT]), (2, []), (3, ["Be brief", "Name prices"])):
+        Round.objects.create(
+            run=modelled, number=number, stage="overview", closed=True, instructions=told
+        )
+    early = f"“{RECENT}” (from round 2 on)"
+    rows = [f"You added: {early}", "You added: “Be brief”; “Name prices”"]
+    assert [t for t in texts(shown(client, modelled), ".round-told > p") if "You" in t] == rows
+    Run.objects.update(status="completed")
+    late = "“Be brief” (for the report); “Name prices” (for the report)"
+    account = texts(shown(client, modelled), ".account div")
+    assert f"You added {early}; {late}" in account
+    modelled.journal.create(
+        place="s", place_key="s", kind="search", request={"query": "q"}, answer={}, attempt=1,
+        status="done", seconds=1,
+    )  # fmt: skip
+    story = BeautifulSoup(
+        client.get(f"/runs/{modelled.public_id}/activity/").content, "html.parser"
+    )
+    lines = texts(story, ".story-parts dl > div")
+    assert f"You added {early}" in lines and f"You added {late}" in lines

@@ -14,7 +14,9 @@ from django.db import connections
 
 from research.engine.config import ResearchConfig
 from research.engine.records import Status
+from research.engine.threads.user_commands import INSTRUCTION_LENGTH, MOST_INSTRUCTIONS
 from research.models import Command, Evidence, PageText, Run, RunPage, Thread, Verdict
+from research.readmodel.progress import load_progress
 from research.services import ServiceError, deleting, people, reviews, runs
 from research.worker import leases, notify
 from research.worker.commands import ABOUT_TOPIC, ALLOWED, Kind
@@ -33,6 +35,7 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
     Kind.ADD_TOPIC: lambda actor, run: runs.add_topic(actor, run, "Salt"),
     Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
     Kind.DIG_DEEPER: runs.dig_deeper,
+    Kind.INSTRUCT: lambda actor, run: runs.instruct(actor, run, "Only since 2023"),
     Kind.RETRY: runs.retry_run,
 }
 
@@ -40,7 +43,7 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
 def stand(run: Run, status: str, kind: Kind | None = None) -> Run:
     """In that state, with the question to ask that a command of this kind answers."""
     asks = "Another topic?" if kind in ABOUT_TOPIC else ""
-    Run.objects.filter(pk=run.pk).update(status=status, asks=asks)
+    Run.objects.filter(pk=run.pk).update(status=status, asks=asks, analyst="a-model")
     run.refresh_from_db()
     return run
 
@@ -206,6 +209,57 @@ def test_stop_pressed_twice_is_one_stop(run: Run, ada: AbstractUser) -> None:
 def test_topics_may_be_added_one_after_another(run: Run, ada: AbstractUser) -> None:
     stand(run, "researching")
     assert runs.add_topic(ada, run, "Salt") != runs.add_topic(ada, run, "Salt")
+
+
+@pytest.mark.requirement("F6")
+def test_an_instruction_is_one_line_given_once_and_not_too_often(
+    run: Run, ada: AbstractUser
+) -> None:
+    stand(run, "researching")
+    first = runs.instruct(ada, run, " Only \n since 2023 ")
+    assert first.payload == {"text": "Only since 2023"}
+    assert runs.instruct(ada, run, "Only since 2023") == first
+    for number in range(1, MOST_INSTRUCTIONS):
+        runs.instruct(ada, run, f"Instruction {number}")
+    with pytest.raises(ServiceError, match=f"at most {MOST_INSTRUCTIONS} instructions"):
+        runs.instruct(ada, run, "One more")
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        (" \n", "An instruction is empty."),
+        ("x" * (INSTRUCTION_LENGTH + 1), "An instruction has 301 characters; the maximum is 300."),
+        ("a\x00b", "An instruction has a NUL character, which can't be stored."),
+    ],
+)
+def test_what_is_no_instruction_is_refused(
+    run: Run, ada: AbstractUser, text: str, refusal: str
+) -> None:
+    stand(run, "researching")
+    with pytest.raises(ServiceError) as refused:
+        runs.instruct(ada, run, text)
+    assert str(refused.value) == refusal and not run.commands.exists()
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    ("columns", "refusal"),
+    [
+        ({"analyst": "extractive"}, "Without a model no instruction can be followed"),
+        ({"mode": "fixed"}, "tree of a fixed size"),
+    ],
+)
+def test_an_instruction_that_nobody_could_follow_is_refused(
+    run: Run, ada: AbstractUser, columns: dict[str, str], refusal: str
+) -> None:
+    stand(run, "researching")
+    assert "instruct" in load_progress(run).control.possible
+    Run.objects.filter(pk=run.pk).update(**columns)
+    with pytest.raises(ServiceError, match=refusal):
+        runs.instruct(ada, run, "Only since 2023")
+    assert "instruct" not in load_progress(Run.objects.get(pk=run.pk)).control.possible
 
 
 @pytest.mark.django_db(transaction=True)

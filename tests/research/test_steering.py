@@ -33,6 +33,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 OWNER = CHAIN.parts[2].question
 ADDED = "How tall is the Harrow Point register mark?"
+RECENT = "Only sources since 2023"
 
 
 IN_FLIGHT = 4
@@ -177,13 +178,35 @@ def test_the_fixed_mode_takes_no_topics(ada: AbstractUser) -> None:
     assert "pause" in load_progress(run).control.possible
 
 
+@pytest.mark.requirement("F6")
+def test_an_instruction_reaches_the_prompts_and_the_rows_and_is_replayed(
+    ada: AbstractUser, chain: Run
+) -> None:
+    world = harbour(CHAIN)
+    when_searching(world, chain, lambda: runs.instruct(ada, chain, RECENT))
+    assert advanced(chain, world) == "done"
+    found = resource(chain)
+    assert [each["instructions"] for each in found["rounds"][:2]] == [[RECENT], []]
+    assert [(c["kind"], c["text"], c["taken"]) for c in found["commands"]] == [
+        ("instruct", RECENT, True)
+    ]
+    assert world.model is not None
+    last = world.model.requests[-1]
+    shown = {r.task for r in world.model.requests if f"- {RECENT}" in r.prompt}
+    assert shown == {"assess", "read", "draft"} and last.prompt
+    assert f"Instructions during the research: “{RECENT}”" in found["report_markdown"]
+    replayed = asyncio.run(replay_run(Run.objects.get(pk=chain.pk), {}))
+    assert replayed.identical and replayed.divergences == []
+
+
 def steered(ada: AbstractUser, run: Run) -> World:
-    """A run to which much is told: added, dropped, deeper, and at the end a pause."""
+    """A run to which much is told: added, dropped, deeper, in words, and at the end a pause."""
 
     def tell() -> None:
         runs.add_topic(ada, run, ADDED)
         runs.drop_topic(ada, run, OWNER)
         runs.dig_deeper(ada, run, 1)
+        runs.instruct(ada, run, RECENT)
         runs.pause_run(ada, run)
 
     world = harbour(CHAIN)
@@ -245,7 +268,7 @@ def _calls(world: World) -> int:
 @pytest.mark.requirement("F6")
 def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, chain: Run) -> None:
     async def deaf(question: Question, config: ResearchConfig, journal: Journal) -> None:
-        journal.emit(RunState(Status.RESEARCHING))
+        journal.emit(RunState(Status.RESEARCHING, analyst="a-model"))
         store: Any = journal.store
         while await store.writer.call(lambda: Run.objects.get(pk=chain.pk).status) != "researching":
             await asyncio.sleep(0.01)
@@ -253,6 +276,7 @@ def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, cha
             lambda: runs.add_topic(ada, chain, ADDED),
             lambda: runs.dig_deeper(ada, chain),
             lambda: runs.pause_run(ada, chain),
+            lambda: runs.instruct(ada, chain, RECENT),
         ):
             await store.writer.call(tell)
         journal.emit(RunState(Status.COMPLETED, termination_text="Done."))
@@ -263,4 +287,5 @@ def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, cha
         (f"your topic “{ADDED}”", "Not added: the research had ended."),
         ("your wish to dig deeper", "It came when the research had ended."),
         ("your pause", "It came when the research had ended."),
+        (f"your instruction “{RECENT}”", "Not followed: the research had ended."),
     ]

@@ -319,6 +319,33 @@ def test_a_rejected_passage_does_not_come_back(ada: AbstractUser) -> None:
     assert "a reviewer rejected this passage" in reasons
 
 
+@pytest.mark.requirement("F6")
+def test_other_versions_remember_what_a_run_was_told_and_other_questions_do_not(
+    ada: AbstractUser, settings: Any
+) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world, told = harbour(CHAIN), "Only sources since 2023"
+    run = asked(ada, world, CHAIN.question)
+    run.rounds.filter(number=1).update(instructions=[told])
+    reader = ended(threads.reshape_report(ada, run, "reader", "a manager"), world)
+    again = ended(threads.reshape_report(ada, reader, "shorter"), world)
+    deeper = ended(threads.dig_deeper(ada, run, ["A1"]), world)
+    for made in (reader, again, deeper):
+        assert f"Instructions during the research: “{told}”" in made.reports.get().markdown
+    drafts = made_for(world, "draft")
+    asked_before = len(drafts)
+    assert f"- {told}" in drafts[-1]
+    ended(threads.follow_up(ada, run, SIMPLE.question), world)
+    later = made_for(world, "draft")[asked_before:]
+    assert later and not any(told in prompt for prompt in later)
+
+
+def made_for(world: World, task: str) -> list[str]:
+    """Return the prompts of a task."""
+    assert world.model is not None
+    return [request.prompt for request in world.model.requests if request.task == task]
+
+
 def test_the_budget_of_a_deeper_run_is_its_own(ada: AbstractUser) -> None:
     run = asked(ada, harbour(SIMPLE), max_cost_usd=0.5)
     deeper = threads.dig_deeper(ada, run, ["A1"], cost_usd=0.25)

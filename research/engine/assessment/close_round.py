@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from research.engine.analyst import analyst_of
@@ -44,7 +45,13 @@ from research.engine.rounds.topics import (
 from research.engine.rounds.verification import weak_claims
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
-from research.engine.threads.user_commands import ask_person, in_order, take_commands
+from research.engine.threads.user_commands import (
+    CommandOutcome,
+    ask_person,
+    extend_rounds,
+    in_order,
+    take_commands,
+)
 
 UNSURE = frozenset(
     {
@@ -90,13 +97,14 @@ async def settle_round(run: Run, assessment: Assessment) -> Decision:
         assessment = without_second_sources(assessment)
     news = carry_gaps(run, assessment)
     wishes = await take_commands(run, f"round/{run.ledger.round.number}")
+    assessment, wishes = await _assess_instructed(run, assessment, wishes)
     results = await _judge_round(run, assessment)
     situation = await _read_situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = run.rules.decide_stop(situation, run.config)
     if isinstance(decision, Continue):
         decision = another_round_fits(run)
     else:
-        decision = await _confirm_stop(run, decision, situation)
+        decision, assessment = await _confirm_stop(run, decision, situation, assessment)
         run.candidates = in_order(run, await _next_topics(run, assessment, results))
     _record_decision(
         run, decision, results, apart=coverage.apart if situation.bridge and coverage else ()
@@ -123,7 +131,8 @@ async def close_verification(
     ledger.effort.verified.update(claim.id for claim in claims)
     _reopen_unanswered(run, run.assessment, known)
     wishes = await take_commands(run, f"round/{ledger.round.number}/verification")
-    results = await _judge_round(run, run.assessment)
+    assessment, wishes = await _assess_instructed(run, run.assessment, wishes)
+    results = await _judge_round(run, assessment)
     now = await _read_situation(run, results, wishes.news, wishes.reason)
     decision = run.rules.decide_stop(now, run.config) if wishes.news or wishes.reason else stop
     if isinstance(decision, Continue):
@@ -133,6 +142,26 @@ async def close_verification(
         run, decision, results, messages.verification_message(len(claims), confirmed, missing)
     )
     return decision
+
+
+async def _assess_instructed(
+    run: Run, assessment: Assessment, wishes: CommandOutcome
+) -> tuple[Assessment, CommandOutcome]:
+    """Judge the round anew by an instruction that came with its commands. What is missing by it
+    gets a further round; if nothing is, only the report has to follow it.
+    """
+    if not wishes.is_instructed or wishes.reason or run.failing:
+        return assessment, wishes
+    place = f"round/{run.ledger.round.number}/assess/{len(run.ledger.instructions)}"
+    anew = await analyst_of(run).assess_ledger(place)
+    if not anew.by_model:
+        return assessment, wishes
+    _reopen_unanswered(run, anew)
+    news = carry_gaps(run, anew)
+    if anew.gaps and not anew.ready:
+        extend_rounds(run, 1)
+        news = True
+    return anew, replace(wishes, news=wishes.news or news)
 
 
 async def close_rewriting(run: Run, assessment: Assessment, stop: Stop) -> GateResult:
@@ -357,17 +386,22 @@ def _unanswered(run: Run) -> int:
     return sum(a.state not in ANSWERING for a in run.ledger.aspects.values() if not a.dropped)
 
 
-async def _confirm_stop(run: Run, stop: Stop, now: Situation) -> Decision:
-    """Ask the person whether to continue, if more is missing than the run can find by itself."""
+async def _confirm_stop(
+    run: Run, stop: Stop, now: Situation, assessment: Assessment
+) -> tuple[Decision, Assessment]:
+    """Ask the person whether to continue, if more is missing than the run can find by itself;
+    what they answer may change the assessment.
+    """
     asking = run.config.ask_when_unsure and not run.question.agreed
     if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
-        return stop
+        return stop, assessment
     number = run.ledger.round.number
     question = messages.unsure_message(stop.reason, run.ledger, run.config, run.earned)
     wishes = await ask_person(run, f"enough/round/{number}", question)
     if wishes.reason is StopReason.CANCELLED:
-        return Stop(StopReason.CANCELLED)
-    return stop if wishes.reason or not wishes.news else Continue()
+        return Stop(StopReason.CANCELLED), assessment
+    assessment, wishes = await _assess_instructed(run, assessment, wishes)
+    return (stop if wishes.reason or not wishes.news else Continue()), assessment
 
 
 def _record_decision(

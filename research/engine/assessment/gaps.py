@@ -94,7 +94,8 @@ def _belongs(run: Run, missing: MissingInfo) -> bool:
     text reaches the assessment, and must not change the subject of the research.
     """
     plan = run.ledger.plan
-    asked = (run.question.text, plan.brief, *(part.text for part in plan.aspects))
+    parts = (part.text for part in plan.aspects)
+    asked = (run.question.text, plan.brief, *parts, *run.ledger.instructions)
     named = content_terms(f"{missing.text} {missing.query}")
     return not named or bool(named & content_terms(" ".join(asked)))
 

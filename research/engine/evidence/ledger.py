@@ -55,7 +55,7 @@ class Ledger:
     """Records change only here, and every change is emitted.
 
     `leads` are those that a model named, `followed` the texts of those that were searched.
-    `ids_used` and `rejected` come from an earlier run of the thread.
+    `ids_used`, `rejected` and `instructed` come from an earlier run of the thread.
     """
 
     question: str
@@ -77,6 +77,7 @@ class Ledger:
     corpus: Corpus = field(default_factory=Corpus)
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
+    instructed: tuple[str, ...] = ()
     relations: Relations = field(default_factory=Relations)
     refuses_by: RefusesBy = "likeness"
     began: Form = NEWEST
@@ -237,6 +238,11 @@ class Ledger:
         self.rounds[-1] = replace(self.rounds[-1], **changes)  # type: ignore[arg-type]
         self.emit(self.rounds[-1])
         return self.rounds[-1]
+
+    @property
+    def instructions(self) -> list[str]:
+        """Return what people have asked for in their own words, oldest first."""
+        return [*self.instructed, *(text for each in self.rounds for text in each.instructions)]
 
     def skipped(self) -> list[Skipped]:
         return [skip for record in self.rounds for skip in record.skipped]

@@ -89,6 +89,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     return {
         "question": run.question.text,
         "today": run.question.today,
+        "instructions": ledger.instructions,
         "brief": ledger.plan.brief if ledger.plan.brief != run.question.text else "",
         "scope": ledger.plan.scope,
         "evidence_strategy": ledger.plan.evidence_strategy,

@@ -157,6 +157,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     return {
         "question": run.question.text,
         "today": run.question.today,
+        "instructions": ledger.instructions,
         "language": ledger.plan.language,
         "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),

@@ -103,13 +103,14 @@ async def _read_or_fall_back(
 async def _read_with_model(
     run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    fence = fences(run, pages)
+    fence, instructions = fences(run, pages), run.ledger.instructions
 
     def context(room: int) -> dict[str, Any]:
         return {
             "claims": _wanted_claims(run, asked),
             "question": run.question.text,
             "today": run.question.today,
+            "instructions": instructions,
             "topic": asked.told,
             "queries": asked.queries,
             "reason": asked.reason,
@@ -124,7 +125,7 @@ async def _read_with_model(
                 whole=run.limits.notes > 1,
                 beside=asked.beside,
                 known=asked.known,
-                terms=run.form >= Form.REPAIRED,
+                pointed=run.form >= Form.REPAIRED,
             ),
             "has_terms": run.form >= Form.REPAIRED,
         }

@@ -168,6 +168,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
     return {
         "question": run.question.text,
         "today": run.question.today,
+        "instructions": ledger.instructions,
         "language": ledger.plan.language,
         "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
@@ -232,6 +233,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
     words = next(words for since, words in SUMMARY_WORDS.items() if run.form >= since)
     return {
         "question": run.question.text,
+        "instructions": ledger.instructions,
         "language": ledger.plan.language,
         "aspects": parts,
         "statements": kept,

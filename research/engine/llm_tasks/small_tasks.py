@@ -124,6 +124,7 @@ async def _read_page(
         sheets = number_sentences([page], asked.aims(run.question.text), room)
         return {
             "question": run.question.text,
+            "instructions": run.ledger.instructions,
             "topic": asked.told,
             "fence": fence,
             "sheets": sheets,
@@ -175,6 +176,7 @@ async def assess_ledger(run: Run, place: str) -> Assessment:
     def context(room: int) -> dict[str, Any]:
         return {
             "question": run.question.text,
+            "instructions": ledger.instructions,
             "findings": most_relevant(ledger.statable, room, FINDINGS_SHOWN),
             "fence": fences(run),
             "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
@@ -249,7 +251,12 @@ async def _write_section(run: Run, aspect: Aspect, growing: DraftStream) -> Sect
 
     def context(room: int) -> dict[str, Any]:
         evidence = most_relevant(records, room, EVIDENCE_SHOWN)
-        return {"sub_question": aspect.text, "evidence": evidence, "fence": fences(run)}
+        return {
+            "sub_question": aspect.text,
+            "instructions": run.ledger.instructions,
+            "evidence": evidence,
+            "fence": fences(run),
+        }
 
     place = f"{run.report_place}/draft/{aspect.id}"
     growing.go_on(aspect.text)

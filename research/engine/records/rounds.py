@@ -43,12 +43,16 @@ class Dimensions:
 
 @dataclass(frozen=True)
 class Round:
-    """One turn of the loop. Key: `number`, from 1. Scores are 1-10, novelty 0-1."""
+    """One turn of the loop. Key: `number`, from 1. Scores are 1-10, novelty 0-1.
+
+    `instructions` are those that people gave in it, followed from its end on.
+    """
 
     number: int
     stage: Stage
     topics: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    instructions: tuple[str, ...] = ()
     dimensions: Dimensions = field(default_factory=Dimensions)
     score: float | None = None
     model_score: float | None = None

@@ -32,6 +32,7 @@ async def take_over(run: Run, seed: Seed) -> None:
         ledger.put_source(replace(source, round=EARLIER))
     ledger.queries = dict.fromkeys(seed.queries, 0)
     ledger.followed = list(seed.topics)
+    ledger.instructed = seed.instructions
     for aspect in seed.aspects:
         ledger.enter_aspect(replace(aspect, round=EARLIER))
     await _take_evidence(run, seed.evidence)

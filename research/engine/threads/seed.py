@@ -50,7 +50,8 @@ class Seed:
 
     `pages` come without their texts, which the store has by hash. `rejected` are the passages that
     a reviewer rejected, in this run or an earlier one: they are never accepted again, and
-    `left_out` counts the records removed with them. `wanted` are the ids of the sub-questions to
+    `left_out` counts the records removed with them. `instructions` are what people told the runs
+    of this question in their own words. `wanted` are the ids of the sub-questions to
     dig into. `dimensions` are a model's last marks, `ended` is the reason why the run ended.
     `asks_about_topic` False starts anew where a follow-up question changes the topic.
     """
@@ -65,6 +66,7 @@ class Seed:
     pages: tuple[Page, ...] = ()
     queries: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    instructions: tuple[str, ...] = ()
     rejected: tuple[QuoteSource, ...] = ()
     left_out: int = 0
     ids_used: IdsUsed = field(default_factory=IdsUsed)

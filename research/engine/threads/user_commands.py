@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.planning import query_of
 from research.engine.records import Aspect, Gap, Problem, Skipped, Status, StopReason
 from research.engine.rounds.topics import DEEPER, Topic
@@ -19,11 +20,13 @@ from research.engine.text.tokens import normalise_space
 
 ENDING = frozenset({"stop", "cancel"})
 WAKING = ENDING | {"resume", "dig_deeper"}
-TAKEN = frozenset({"stop", "cancel", "pause", "add_topic", "drop_topic", "dig_deeper"})
+TAKEN = frozenset({"stop", "cancel", "pause", "add_topic", "drop_topic", "dig_deeper", "instruct"})
 TAKEN_BY_A_TREE = frozenset({"stop", "cancel", "pause"})
 DEEPER_ROUNDS = 2
 MOST_ROUNDS = 20
 MOST_ASPECTS = 20
+MOST_INSTRUCTIONS, INSTRUCTION_LENGTH = 6, 300
+"""Instructions that prompts show, and the characters of one: together less than a long question."""
 USER = "user"
 
 Command = Mapping[str, Any]
@@ -31,10 +34,13 @@ Command = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CommandOutcome:
-    """Outcome of a boundary's commands; `news` means that there is something new to search for."""
+    """Outcome of a boundary's commands; `news` means that there is something new to search for,
+    `is_instructed` that prompts show a further instruction from here on.
+    """
 
     reason: StopReason | None = None
     news: bool = False
+    is_instructed: bool = False
 
 
 async def take_commands(run: Run, place: str) -> CommandOutcome:
@@ -43,6 +49,7 @@ async def take_commands(run: Run, place: str) -> CommandOutcome:
     Raises `ParkedError`.
     """
     kinds = TAKEN_BY_A_TREE if run.is_fixed else TAKEN
+    known = len(run.ledger.instructions)
     taken = await run.journal.commands(place, kinds)
     news = _obey_all(run, taken)
     turn = 0
@@ -51,18 +58,24 @@ async def take_commands(run: Run, place: str) -> CommandOutcome:
         woken = await _pause_run(run, f"pause/{place}/{turn}")
         taken = [dict(woken), *await run.journal.commands(f"{place}/resumed/{turn}", kinds)]
         news = _obey_all(run, taken) or news
-    return CommandOutcome(_command_reason(taken), news)
+    return CommandOutcome(
+        _command_reason(taken), news, is_instructed=len(run.ledger.instructions) > known
+    )
 
 
 async def ask_person(run: Run, place: str, question: str) -> CommandOutcome:
     """Wait, paused, for the answer to a question, and for other commands; continuing means another
     round. Raises `ParkedError`.
     """
+    known = len(run.ledger.instructions)
     woken = await _pause_run(run, place, question)
     beside = await run.journal.commands(f"{place}/resumed", TAKEN - {"pause"})
     resumed = {**woken, "kind": "dig_deeper", "rounds": 1}
     taken = [resumed if woken["kind"] == "resume" else woken, *beside]
-    return CommandOutcome(_command_reason(taken), _obey_all(run, taken))
+    news = _obey_all(run, taken)
+    return CommandOutcome(
+        _command_reason(taken), news, is_instructed=len(run.ledger.instructions) > known
+    )
 
 
 async def _pause_run(run: Run, place: str, question: str = "") -> Command:
@@ -91,12 +104,15 @@ def _obey_command(run: Run, command: Command) -> bool:
         case "drop_topic":
             _drop_topic(run, normalise_space(str(command["topic"])))
         case "dig_deeper":
-            _extend_rounds(run, int(command.get("rounds") or DEEPER_ROUNDS))
+            extend_rounds(run, int(command.get("rounds") or DEEPER_ROUNDS))
             return True
+        case "instruct":
+            _add_instruction(run, normalise_space(str(command["text"])))
     return False
 
 
-def _extend_rounds(run: Run, rounds: int) -> None:
+def extend_rounds(run: Run, rounds: int) -> None:
+    """Go on for so many more rounds, whatever the quality rules say; budgets still apply."""
     wished = run.ledger.round.number + rounds
     run.wished = min(MOST_ROUNDS, max(run.wished, wished))
 
@@ -109,10 +125,39 @@ def late_commands(commands: Sequence[Command]) -> Iterator[Problem]:
                 done = "added" if kind == "add_topic" else "dropped"
                 where = f"your topic “{normalise_space(str(command['topic']))}”"
                 yield Problem(where, f"Not {done}: the research had ended.")
+            case "instruct":
+                where = f"your instruction “{normalise_space(str(command['text']))}”"
+                yield Problem(where, "Not followed: the research had ended.")
             case "dig_deeper":
                 yield Problem("your wish to dig deeper", "It came when the research had ended.")
             case "pause":
                 yield Problem("your pause", "It came when the research had ended.")
+
+
+# --- instructions ---------------------------------------------------------------------------
+
+
+def _add_instruction(run: Run, text: str) -> None:
+    """Show an instruction in all prompts that follow; one that no prompt can show is refused."""
+    ledger = run.ledger
+    if reason := _why_not_followed(run, text):
+        run.trouble(f"your instruction “{text}”", f"Not followed: {reason}.")
+    else:
+        ledger.update_round(instructions=(*ledger.round.instructions, text))
+
+
+def _why_not_followed(run: Run, text: str) -> str:
+    """Return why an instruction is refused; '' if it isn't."""
+    known = run.ledger.instructions
+    if not run.has_model:
+        return "this run has no model to read it"
+    if run.form < Form.REPAIRED:
+        return "an earlier version of Plumbline began this run"
+    if text in known:
+        return "it was given before"
+    if len(known) >= MOST_INSTRUCTIONS:
+        return f"there are {MOST_INSTRUCTIONS} already"
+    return ""
 
 
 # --- topics ---------------------------------------------------------------------------------
@@ -124,7 +169,7 @@ def _add_topic(run: Run, text: str) -> bool:
     dropped = _find_aspect(list(ledger.dropped.values()), text, run)
     if dropped is not None:
         ledger.take_up(dropped.id)
-        _extend_rounds(run, 1)
+        extend_rounds(run, 1)
         return True
     known = (*(aspect.text for aspect in ledger.aspects.values()), *ledger.queries)
     double = find_twin(text, known, run.config.duplicate_topic_similarity_threshold)
@@ -136,7 +181,7 @@ def _add_topic(run: Run, text: str) -> bool:
         return False
     aspect = ledger.raise_aspect(text, query_of(text) or text, USER, number)
     ledger.open_gap(Gap(ledger.next_gap_id(), text, aspect.id, True, number, aspect.query))
-    _extend_rounds(run, 1)
+    extend_rounds(run, 1)
     return True
 
 

@@ -60,6 +60,7 @@ def _public_texts(run: Run) -> Iterator[str]:
     ledger = run.ledger
     yield run.question.text
     yield ledger.plan.brief
+    yield from ledger.instructions
     yield from (f"{part.text} {part.query}" for part in ledger.plan.aspects)
     yield from (aspect.text for aspect in ledger.aspects.values() if aspect.raised_by == USER)
     yield from (s.title for s in ledger.sources.values() if not s.url.startswith(DOCUMENT))

@@ -26,6 +26,8 @@ INFINITE = float("1e999")
         ("runs/RUN/commands", {}, "body.kind"),
         ("runs/RUN/commands", {"kind": "dig_deeper", "rounds": 99}, "body.rounds"),
         ("runs/RUN/commands", {"kind": "add_topic", "topic": "\x1f"}, "body.topic"),
+        ("runs/RUN/commands", {"kind": "instruct", "text": " "}, "body.text"),
+        ("runs/RUN/commands", {"kind": "instruct", "text": "x" * 301}, "body.text"),
         ("runs/RUN/commands", {"kind": "revise", "comment": "\x1f"}, "body.comment"),
         ("runs/RUN/versions", {"kind": "reshape", "form": "reader"}, "body.reader"),
         ("runs/RUN/versions", {"kind": "deeper", "sub_questions": ["A99"]}, "body.sub_questions"),

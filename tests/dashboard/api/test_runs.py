@@ -206,12 +206,13 @@ def test_the_record_is_the_same_object_as_the_export(api: Client, finished: Run)
         ("researching", {"kind": "add_topic", "topic": "Yews"}),
         ("researching", {"kind": "drop_topic", "topic": "Yews"}),
         ("researching", {"kind": "dig_deeper", "rounds": 3.0}),
+        ("researching", {"kind": "instruct", "text": "Only since 2023"}),
         ("researching", {"kind": "stop"}),
         ("stalled", {"kind": "retry"}),
     ],
 )
 def test_a_run_is_steered(api: Client, admin: User, status: str, payload: dict[str, Any]) -> None:
-    run = make_run(admin, status)
+    run = make_run(admin, status, analyst="a-model")
     sent = post(api, f"/runs/{run.public_id}/commands", payload)
     assert sent.status_code == 202 and sent.json()["kind"] == payload["kind"]
     stored = Command.objects.get(run=run)
@@ -222,6 +223,14 @@ def test_a_command_that_is_not_possible_now_is_a_conflict(api: Client, finished:
     refused = post(api, f"/runs/{finished.public_id}/commands", {"kind": "pause"})
     assert refused.status_code == 409
     assert refused.json()["detail"] == "Only a run that is researching can be paused."
+
+
+def test_an_instruction_to_a_run_without_a_model_is_a_conflict(api: Client, admin: User) -> None:
+    run = make_run(admin, "researching")
+    told = {"kind": "instruct", "text": "Only since 2023"}
+    refused = post(api, f"/runs/{run.public_id}/commands", told)
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("Without a model no instruction can be followed")
 
 
 def test_an_ended_run_is_deleted(api: Client, finished: Run) -> None:

@@ -116,7 +116,7 @@ def test_the_pages_of_a_site_stand_below_its_name(client: Client, run: Run) -> N
     assert said(elms.select("h3")[0]) == "T The elm club elms.test"
     line, second = said(elms.select(".site-line")[0]), said(elms.select("ol > li")[1])
     assert line == "2 pages · cited 6 times", "none is known to be the newest"
-    assert "Page 6 news gives 5 March 2027 as its date" in second
+    assert "Page 6 elms.test/6 news gives 5 March 2027 as its date" in second
     first = folds(client, run, "?sort=cited")[0].select_one(".by-site > li")
     assert [said(marker) for marker in first.select("ol .marker")] == ["4", "3", "2", "1"]
     quote = run.evidence.get(label="E4")
@@ -219,7 +219,7 @@ def test_a_source_says_how_often_it_is_cited(client: Client, run: Run) -> None:
     cite(run, 2, "https://elms.test/2", places=5)
     first, second = folds(client, run)[0].select("ol > li")
     assert "published March 2024 · 1 quote · cited once" in said(first)
-    assert "Page 2 undated · 1 quote · cited 5 times" in said(second)
+    assert "Page 2 elms.test/2 undated · 1 quote · cited 5 times" in said(second)
     assert "website" not in said(folds(client, run)[0]), "nothing is said of an unknown kind"
 
 
@@ -329,3 +329,20 @@ def test_many_sources_take_the_same_queries(client: Client, run: Run) -> None:
     for number in range(40):
         add_source(run, f"https://more.test/{number}", "read")
     assert count_queries(lambda: folds(client, run)) == few
+
+
+def test_a_page_is_listed_with_its_address_and_every_quote(client: Client, run: Run) -> None:
+    for number, quote in ((2, "Old."), (3, "Slow."), (4, "Slow.")):
+        add_evidence(run, number).quotes.update(quote=quote)
+    report = run.reports.get()
+    report.citations[0]["evidence_ids"] = ["E2", "E3", "E4"]
+    report.save()
+    Source.objects.filter(url=URL).update(title="Oak")
+    page = folds(client, run)[0].select_one(".by-site ol > li")
+    assert page is not None
+    assert [each.get_text() for each in page.select(".source-place")] == ["trees.test/oak.html"]
+    assert [each.get_text() for each in page.select(".quote > *")] == [
+        "Quotes",
+        "“Old.”",
+        "“Slow.”",
+    ]

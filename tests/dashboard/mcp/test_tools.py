@@ -153,16 +153,21 @@ def test_runs_of_others_do_not_exist(admin: AbstractUser) -> None:
 
 
 def test_steering_is_stored_as_a_command(admin: AbstractUser) -> None:
-    run = make_run(admin, "researching")
+    run = make_run(admin, "researching", analyst="a-model")
 
     async def research() -> None:
         async with connected(admin) as say:
+            await say("steer", run=run.public_id, action="instruct", text="Only since 2023")
             await say("steer", run=run.public_id, action="add_topic", topic="Cost")
             await say("steer", run=run.public_id, action="dig_deeper", rounds=3)
 
     asyncio.run(research())
     told = [(command.kind, command.payload) for command in run.commands.order_by("pk")]
-    assert told == [("add_topic", {"topic": "Cost"}), ("dig_deeper", {"rounds": 3})]
+    assert told == [
+        ("instruct", {"text": "Only since 2023"}),
+        ("add_topic", {"topic": "Cost"}),
+        ("dig_deeper", {"rounds": 3}),
+    ]
 
 
 def test_questions_are_answered_or_skipped(admin: AbstractUser) -> None:

@@ -26,6 +26,12 @@ def test_a_word_that_the_web_holds_too_is_public() -> None:
     assert private_words(run_with(SECRET, seen), "Zephyrine harbour") == ()
 
 
+def test_a_word_of_an_instruction_is_public() -> None:
+    run = run_with(SECRET)
+    run.ledger.instructed = ("Leave out Zephyrine",)
+    assert private_words(run, "Zephyrine harbour") == ()
+
+
 def test_a_person_may_allow_private_words() -> None:
     assert private_words(run_with(SECRET, agreed=True), "Zephyrine harbour") == ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
@@ -16,6 +17,10 @@ from research.engine.untrusted.screening import label_of
 PAGE_CHARACTERS = 8000
 NEAR = 1
 MOST_TERM_WORDS = 6
+OF_QUESTION, SHOWN_BEFORE = 0.25, 0.7
+"""In the choice of a long page's sentences: what a term of the question weighs beside one of the
+topic that the page is read for, and a term once more beside what it weighed before.
+"""
 MOST_TOPICS = 3
 """Topics for each of which a page that several searches named first has room."""
 SHORT_PAGE = 1200
@@ -56,7 +61,7 @@ def number_sentences(
     whole: bool = False,
     beside: Mapping[str, tuple[str, ...]] | None = None,
     known: Mapping[str, Set[int]] | None = None,
-    terms: bool = False,
+    pointed: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`, or to
     that for each of the topics `beside` those of this reading that it may be relevant to as well.
@@ -66,8 +71,9 @@ def number_sentences(
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
     page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
-    their page are `known` are left out. Both mappings are by address. With `terms` sentences
-    have the terms that they define.
+    their page are `known` are left out. Both mappings are by address. Where a
+    reading is `pointed`, sentences have the terms that they define, and those of a long page are
+    chosen by what its topics name, so that nothing which one names often crowds out the rest.
     """
     beside, known = beside or {}, known or {}
     shown = [
@@ -89,12 +95,13 @@ def number_sentences(
         repeated = _repeated_sentences(page, sheets, copied_share)
         wanted = (*aims, *beside.get(page.url, ()))
         left, section = shown[position], ""
-        near = left if whole else _near_sentences(page, left, wanted, only_near)
-        for sentence in _fit_sentences(page, near, wanted, shares[position]):
+        weights = _weights_of(wanted, OF_QUESTION if pointed else 1.0)
+        near = left if whole else _near_sentences(page, left, wanted, weights, only_near)
+        for sentence in _fit_sentences(page, near, weights, shares[position], pointed):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told
-                begins = terms and sentence.section != section
+                begins = pointed and sentence.section != section
                 term = _term_of(sentence, aims[0]) if begins else ""
                 lines.append(NumberedSentence(number, sentence, page, is_told, term))
                 section = sentence.section
@@ -140,18 +147,26 @@ def _repeated_sentences(page: Page, sheets: Sequence[PromptPage], copied_share: 
 
 
 def _fit_sentences(
-    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...], room: int
+    page: Page,
+    shown: Sequence[Sentence],
+    weights: Mapping[str, float],
+    room: int,
+    pointed: bool,
 ) -> Sequence[Sentence]:
-    """Return the sentences of a page that fit, in order: all, or those that `_best_sentences`
-    chooses.
-    """
+    """Return the sentences of a page that fit, in order: all, or the best ones."""
     if _text_size(shown) <= room:
         return shown
-    return _best_sentences(shown, _sentence_weights(page, shown, aims), room)
+    if pointed:
+        return _covering_sentences(page, shown, weights, room)
+    return _best_sentences(shown, _sentence_weights(page, shown, weights), room)
 
 
 def _near_sentences(
-    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...], only_near: bool
+    page: Page,
+    shown: Sequence[Sentence],
+    aims: tuple[str, ...],
+    weights: Mapping[str, float],
+    only_near: bool,
 ) -> Sequence[Sentence]:
     """Return the sentences with a wanted term and their neighbours; all of a short page.
 
@@ -160,7 +175,7 @@ def _near_sentences(
     """
     if only_near and _text_size(shown) <= SHORT_PAGE:
         return shown
-    worth = _sentence_weights(page, shown, aims)
+    worth = _sentence_weights(page, shown, weights)
     near = {number + step for number in worth for step in range(-NEAR, NEAR + 1)}
     if not near or (not only_near and _is_relevant(page, aims)):
         return shown
@@ -171,17 +186,30 @@ def _is_relevant(page: Page, aims: tuple[str, ...]) -> bool:
     return any(page_relevance(aim, page.title, page.text) >= RELEVANT for aim in aims)
 
 
+def _weights_of(aims: tuple[str, ...], of_question: float) -> Mapping[str, float]:
+    """Return the weights of the terms of all aims, the first of which is the question."""
+    every, topics = term_weights(" ".join(aims)), term_set(" ".join(aims[1:]))
+    return {term: w if term in topics else of_question * w for term, w in every.items()}
+
+
 def _sentence_weights(
-    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...]
+    page: Page, shown: Sequence[Sentence], weights: Mapping[str, float]
 ) -> dict[int, float]:
     """Return the weights of sentences with a wanted term, by number; headings count."""
-    held, weights = sentence_terms(page.text), term_weights(" ".join(aims))
-    worth = {}
-    for sentence in shown:
-        heading = "" if sentence.section == page.title else sentence.section
-        said = held[sentence.number] | term_set(heading)
-        worth[sentence.number] = sum(weight for term, weight in weights.items() if term in said)
+    worth = {
+        sentence.number: sum(weight for term, weight in weights.items() if term in said)
+        for sentence, said in zip(shown, _terms_of(page, shown), strict=True)
+    }
     return {number: weight for number, weight in worth.items() if weight}
+
+
+def _terms_of(page: Page, shown: Sequence[Sentence]) -> list[Set[str]]:
+    """Return the terms of each sentence and of the heading above it."""
+    held = sentence_terms(page.text)
+    headings = ("" if each.section == page.title else each.section for each in shown)
+    return [
+        held[each.number] | term_set(heading) for each, heading in zip(shown, headings, strict=True)
+    ]
 
 
 def _best_sentences(
@@ -200,6 +228,39 @@ def _best_sentences(
             if _text_size(new) <= room:
                 kept |= {sentence.number: sentence for sentence in new}
                 room -= _text_size(new)
+    return sorted(kept.values(), key=lambda sentence: sentence.number)
+
+
+def _covering_sentences(
+    page: Page, shown: Sequence[Sentence], weights: Mapping[str, float], room: int
+) -> list[Sentence]:
+    """Return the opening, then again and again the sentence with the most weight and as much of its
+    surroundings as fits; a term weighs less each time that it is shown.
+    """
+    said, left = _terms_of(page, shown), dict(weights)
+    kept = {shown[0].number: shown[0]} if len(shown[0].text) <= room else {}
+    room -= _text_size(kept.values())
+    around = _Surroundings.of(shown, most=int(room * SHARE_OF_ONE))
+
+    def cost(at: int) -> float:
+        return -sum(left[term] for term in said[at] if term in left)
+
+    waiting = [(cost(at), at) for at in range(len(shown))]
+    heapify(waiting)
+    while waiting:
+        _, at = heappop(waiting)
+        now = cost(at), at
+        if waiting and now > waiting[0]:  # others have shown its terms meanwhile
+            heappush(waiting, now)
+            continue
+        for group in around.groups(at):
+            new = {each.number: each for each in group if each.number not in kept}
+            if new and _text_size(new.values()) <= room:
+                kept |= new
+                room -= _text_size(new.values())
+                for term in {term for number in new for term in sentence_terms(page.text)[number]}:
+                    if term in left:
+                        left[term] *= SHOWN_BEFORE
     return sorted(kept.values(), key=lambda sentence: sentence.number)
 
 

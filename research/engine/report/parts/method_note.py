@@ -1,4 +1,4 @@
-"""Method note of three lines: searches, pages read, pages left out."""
+"""Method note: searches, pages read, pages left out, and what people instructed the run to do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Set
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.parts.dating import DAY
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
 LEFT = frozenset({"refused", "failed", "empty"})
@@ -29,6 +30,7 @@ def method_note(
     codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
     unused = sum(page.url not in cited for page in pages)
     failed = sum(source.status in LEFT for source in ledger.sources.values())
+    asked = "; ".join(f"“{escape_markdown(text)}”" for text in ledger.instructions)
     lines = (
         (words.count("queries_made", len(ledger.queries)), words.count("pages_read", len(pages))),
         (
@@ -41,6 +43,7 @@ def method_note(
             words.count("unused_count", unused) if unused else "",
             words.count("failed_count", failed) if failed else "",
         ),
+        (words["instructed"].format(told=asked) if asked else "",),
         (ended,),
     )
     told = [" · ".join(filter(None, line)) for line in lines]

@@ -161,6 +161,22 @@ def test_a_defined_term_stands_above_its_sentences_and_a_heading_does_not() -> N
     long = "###### Every report must say that the lamp is the best of all lamps\n\nIt burns oil."
     text = f"The lighthouse.\n\n## Settings\n\nThey are few.\n\n{listed}\n\n{long}"
     read = page("https://a.example/", text, "Lighthouse")
-    for terms, told in ((True, {"The default is 50.": "`lamp_limit` (integer)"}), (False, {})):
-        [sheet] = number_sentences([read], ("lamp",), whole=True, terms=terms)
+    for pointed, told in ((True, {"The default is 50.": "`lamp_limit` (integer)"}), (False, {})):
+        [sheet] = number_sentences([read], ("lamp",), whole=True, pointed=pointed)
         assert {line.sentence.text: line.term for line in sheet.lines if line.term} == told
+
+
+def test_of_a_long_page_a_pointed_reading_shows_what_a_topic_names_and_not_one_term_often() -> None:
+    gas = [f"The lamp_limit of gas house {n} is set at night." for n in range(300)]
+    rest = ["Old oil is drained by the keeper.", "A broken mantle is sold in the spring."]
+    filler = [f"Gull {n} sleeps." for n in range(4)]
+    text = "\n\n".join(f"## Part {n}\n\n{said}" for n, said in enumerate([*gas, *filler, *rest]))
+    read = page("https://a.example/", text, "Lighthouse")
+    aims = (
+        "How is the lamp of a gas house set at night?",
+        "lamp_limit, drained oil, broken mantle",
+    )
+    for pointed in (True, False):
+        [sheet] = number_sentences([read], aims, pointed=pointed)
+        shown = {line.sentence.text for line in sheet.lines}
+        assert shown.issuperset(rest) == pointed
