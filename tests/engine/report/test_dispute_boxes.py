@@ -18,7 +18,7 @@ from research.engine.ports import SourceKind
 from research.engine.records import Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.disagreement import gather_rivals, sides_of
-from research.engine.report.rendering.markdown import count_words, render_report
+from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
 from tests.engine.scripted import page
@@ -187,13 +187,6 @@ def test_an_address_stays_out_of_what_a_dispute_is_about() -> None:
     known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
     known.relations = Relations(True, matters={("E1", "E2"): "see evil.example"})
     assert "evil" not in box_of(known, *said_of(one, other))[0]
-
-
-def test_who_holds_a_view_counts_as_no_word_of_the_report() -> None:
-    view = (
-        "> **⚠ Sources disagree:** the fall\n>\n> - **The Board** (official, May 2026) – It fell."
-    )
-    assert count_words(view) == 6
 
 
 def test_earlier_runs_keep_their_boxes() -> None:

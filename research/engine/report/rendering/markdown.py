@@ -48,7 +48,6 @@ from research.engine.report.report_format import Layout
 from research.engine.text.tokens import is_unspaced, term_set, words_in
 
 _MARKER = re.compile(r"\[\d+\]")
-_SIDE = re.compile(r"^> - \*\*[^*\n]{1,200}\*\*(?: \([^()\n]{1,60}\))? –", re.MULTILINE)
 
 
 _LETTER = re.compile(r"[^\W_]")
@@ -180,7 +179,7 @@ def count_words(markdown: str) -> int:
     blocks = re.split(r"\n{2,}", markdown)
     ends = (n for n, block in enumerate(blocks) if block.startswith("### "))
     body = blocks[: next(ends, len(blocks))]
-    told = (_MARKER.sub("", _SIDE.sub("", block)) for block in body if not block.startswith("#"))
+    told = (_MARKER.sub("", block) for block in body if not block.startswith("#"))
     return sum(
         words_in(b) if is_unspaced(b) else sum(bool(_LETTER.search(word)) for word in b.split())
         for b in told
