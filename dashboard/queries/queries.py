@@ -12,10 +12,10 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, TextField, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.fields.json import KT
-from django.db.models.functions import Length, Replace
+from django.db.models.functions import Length, NullIf, Replace
 from django.http import Http404
 
 from dashboard.markdown.parsing import DISPUTED, markers_beside
@@ -172,11 +172,13 @@ def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
     """
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
     gaps = Gap.objects.filter(run=OuterRef("pk"), closed_round=None).order_by()
+    null = Value("null", TextField())  # what SQLite makes of a null
+    listed_points = NullIf(KT("checks__open_points"), null)
     return found.annotate(
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
         disputes=Subquery(report.values_list(_count_in("markdown", DISPUTED))[:1]),
-        open_points=Subquery(report.values_list(KT("checks__open_points"))[:1]),
+        open_points=Subquery(report.values_list(listed_points)[:1]),
         gaps_open=Subquery(gaps.values("run").values_list(Count("pk"))),
         plan_brief=KT("plan__brief"),
         plan_title=KT("plan__title"),

@@ -344,6 +344,8 @@ def test_head_and_list_count_as_open_what_the_report_lists(
     assert text(page, "h2#open") == "Still open"
     facts = text(shown(client, "/runs/"), ".run-facts")
     assert ("open" in facts) is bool(note) and note in facts
+    run.reports.update(checks={"open_points": None})
+    assert "1 point open" in text(shown(client, "/runs/"), ".run-facts"), "the gap, without a list"
 
 
 def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run) -> None:

@@ -96,7 +96,9 @@ def _with_dictated(run: Run, section: Section) -> Section:
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if run.has_model and not told and not _is_whole(run, section):
+    if not is_all and _is_whole(run, section):
+        told = []
+    elif run.has_model and not told:
         wanted = content_terms(asked)
         may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
