@@ -195,11 +195,11 @@ def _valid_markers(resource: Resource) -> set[int]:
 
 
 def _prose(resource: Resource) -> Iterable[str]:
-    """Yield the paragraphs that say something: no headings or labels, no lines of facts, nothing
-    not found.
+    """Yield the paragraphs that say something, those of boxes too: no headings or labels, no lines
+    of facts, nothing not found.
     """
     body = re.split(UNANSWERED, report_body(resource["report_markdown"]), maxsplit=1)[0]
-    for paragraph in body.split("\n"):
+    for paragraph in (line.removeprefix(">").removeprefix(" ") for line in body.split("\n")):
         if paragraph and not re.match(r"#|\*(?!\*)|\*\*[^*]+\*\*$", paragraph):
             yield re.sub(r"^\*\*[^*]+\*\* ", "", paragraph)
 

@@ -39,6 +39,8 @@ QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
 """
+WORTH_A_REPAIR = 2
+"""Faulty statements from which they are: a single one is quoted, since a repair takes two calls."""
 NOT_CARRIED = (
     "a checker found a word, figure, cause, rank or scope that its quotes don't give, or a "
     "condition, doubt or speaker left out"
@@ -129,8 +131,9 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
 
 
 def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> bool:
-    """Return whether the model is asked again: where code found many faults always, else where the
-    report is more than brief, the question is not simple, and a verifier can judge the second try.
+    """Return whether the model is asked again: where code found many faults always, else for some
+    where the report is more than brief, the question is not simple, and a verifier can judge the
+    second try.
     """
     if not analyst_of(run).repairs_drafts:
         return False
@@ -138,7 +141,8 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
         return True
     is_brief = run.config.research_depth == "quick" or run.ledger.complexity is Complexity.SIMPLE
     is_judged = verdicts.use in {"", "believed"}
-    return bool((found or verdicts.refused) and is_judged and not is_brief)
+    faulty = {*verdicts.refused, *(fault.statement for fault in found)}
+    return len(faulty) >= WORTH_A_REPAIR and is_judged and not is_brief
 
 
 def _as_faults(draft: Draft, steps: Sequence[Statement]) -> list[Fault]:

@@ -96,7 +96,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
     told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if not is_all and _is_whole(run, section):
+    if _is_whole(run, section) and not asks_for_wording(asked):
         told = []
     elif run.has_model and not told:
         wanted = content_terms(asked)

@@ -15,6 +15,7 @@ from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Answer, Oracle, Ran, har
 ORDINARY = replace(SIMPLE, complexity="ordinary")
 REWORDED = "In 1887, on 14 March, Harrow Point lighthouse was lit first."
 FALSE = "On 14 March 1887 the village opened the lighthouse of Harrow Point with a merry feast."
+WORSE = "Fishermen pay for all the oil that Harrow Point burns, and it is in use for them alone."
 OTHERS = [f"{LIT} [E1]", f"{LIT_TOO} [E2]"] * 5
 """Enough sound sentences that one more that fails is one of few."""
 
@@ -46,7 +47,7 @@ def asked(model: Oracle, task: str) -> list[ModelRequest]:
 
 
 async def test_what_the_verifier_refuses_is_written_anew_and_judged_again() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]")
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]")
     [repair] = asked(model, "repair")
     assert f"[2] (A1) {FALSE} (cites E1): a checker found a word" in repair.prompt
     assert "# SUB-QUESTIONS\n[A1] " in repair.prompt
@@ -55,51 +56,60 @@ async def test_what_the_verifier_refuses_is_written_anew_and_judged_again() -> N
     assert REWORDED in last and FALSE not in last
     assert REWORDED in ran.report.markdown and "merry feast" not in ran.report.markdown
     checks = ran.report.checks
-    assert (checks.repaired, checks.quoted_instead, checks.cut) == (1, 0, 0)
+    assert (checks.repaired, checks.quoted_instead, checks.cut) == (1, 1, 0), "of E2 it isn't true"
 
 
 async def test_a_second_try_that_fails_as_well_is_quoted() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", mended=FALSE.replace("merry", "cheerful"))
+    model, ran = await drafted(
+        f"{FALSE} [E1]", f"{WORSE} [E2]", mended=FALSE.replace("merry", "cheerful")
+    )
     assert len(asked(model, "repair")) == 1
     assert "merry" not in ran.report.markdown and "cheerful" not in ran.report.markdown
-    assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 1)
+    assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 2)
 
 
 async def test_a_second_try_with_another_figure_is_refused_by_code() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", mended=REWORDED.replace("1887", "1889"))
+    model, ran = await drafted(
+        f"{FALSE} [E1]", f"{WORSE} [E2]", mended=REWORDED.replace("1887", "1889")
+    )
     assert "1889" not in ran.report.markdown and ran.report.checks.repaired == 0
     assert not any("1889" in request.prompt for request in asked(model, "verify"))
 
 
 async def test_a_sentence_that_its_evidence_says_nothing_of_is_left_out() -> None:
-    _, ran = await drafted(f"{FALSE} [E1]", mended="")
+    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", mended="")
     assert "merry feast" not in ran.report.markdown
     assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 0)
 
 
 async def test_a_sentence_that_the_model_passes_over_is_quoted() -> None:
-    _, ran = await drafted(f"{FALSE} [E1]", mended=None)
-    assert ran.report.checks.quoted_instead == 1
+    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", mended=None)
+    assert ran.report.checks.quoted_instead == 2
 
 
 async def test_a_sentence_that_stands_twice_is_repaired_once() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", f"{FALSE} [E1]")
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{FALSE} [E1]")
     [repair] = asked(model, "repair")
     assert repair.prompt.count(FALSE) == 1
     assert "merry feast" not in ran.report.markdown
 
 
-async def test_a_quick_report_quotes_instead_of_asking_again() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", research_depth="quick")
+async def test_a_single_sentence_is_quoted_without_another_call() -> None:
+    model, ran = await drafted(f"{FALSE} [E1]")
     assert not asked(model, "repair") and ran.report.checks.quoted_instead == 1
+
+
+async def test_a_quick_report_quotes_instead_of_asking_again() -> None:
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", research_depth="quick")
+    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 2
 
 
 async def test_a_run_of_an_earlier_form_repairs_before_the_verifier_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    model, ran = await drafted(f"{FALSE} [E1]")
-    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 1
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]")
+    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 2
     wrong = [f"{LIT.replace('1887', year)} [E1]" for year in ("1889", "1890", "1891")]
     model, ran = await drafted(*wrong)
     [repair] = asked(model, "repair")

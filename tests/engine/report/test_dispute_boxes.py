@@ -24,6 +24,7 @@ from tests.engine.report.test_comparing import ledger_of, on_day, record_of
 from tests.engine.scripted import page
 
 BOARD = "The Harbour Board blames the winter."
+BLAMES = BOARD.removeprefix("The Harbour Board ")
 TIDE = "The Daily Tide blames the ferry."
 
 
@@ -57,12 +58,12 @@ def said_of(*records: Evidence) -> list[Statement]:
 @pytest.mark.parametrize(
     ("site", "kind", "item"),
     [
-        ("Harbour Board", "official", f"**Harbour Board** (official, March 2026) – {BOARD} [1]"),
-        ("Harbour Board News", "news", f"**Harbour Board** (news, March 2026) – {BOARD} [1]"),
-        ("Harbour Board", "unknown", f"**Harbour Board** (March 2026) – {BOARD} [1]"),
+        ("Harbour Board", "official", f"**Harbour Board** (official, March 2026) {BLAMES} [1]"),
+        ("Harbour Board News", "news", f"**Harbour Board** (news, March 2026) {BLAMES} [1]"),
+        ("Harbour Board", "unknown", f"**Harbour Board** (March 2026) {BLAMES} [1]"),
         (
             "Evening Press", "news",
-            "**Harbour Board** – The Harbour Board blames the winter "
+            "**Harbour Board** blames the winter "
             "(reported by Evening Press, news, March 2026). [1]",
         ),
     ],
@@ -113,7 +114,7 @@ def test_a_quote_of_a_side_that_the_report_does_not_tell_is_a_side() -> None:
     one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
     known = ledger_with(one, other, sites=("Harbour Board", "Tide"), kinds=("official", "news"))
     *_, first, second = box_of(known, *said_of(one))
-    assert first.startswith("**Harbour Board** (official, March 2026) – ")
+    assert first.startswith("**Harbour Board** (official, March 2026) blames ")
     assert second == f"**Tide** (news, March 2026) – “{TIDE}” [2]"
 
 

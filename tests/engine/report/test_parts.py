@@ -445,3 +445,20 @@ def test_a_small_share_of_statements_in_two_documents_is_not_told() -> None:
     for known.began, is_told in ((Form.ATTRIBUTED, True), (Form.REPAIRED, False)):
         shown = render_report(known, draft, "", 0, 0, Layout(is_direct=True)).markdown
         assert ("1 of 4 statements stand in 2 documents or more" in shown) == is_told
+
+
+def test_a_statement_is_confirmed_only_where_each_of_its_clauses_is() -> None:
+    """Two sites that each say a half of it confirm nothing."""
+    one, other = record_of("E1", "The right may be waived.", "a.example"), "Most waive it."
+    known = ledger_of(one, record_of("E2", other, "b.example"), record_of("E3", "It holds.", "c"))
+    both = record_of("E4", "It is old.", "d.example")
+    far = quoted(page("https://e.example/", "It is old."), "It is old.")
+    known.book.records["E4"] = replace(both, sources=(*both.sources, far))
+    for record in (both, replace(both, sources=(far,))):
+        url = record.sources[0].url
+        known.put_source(Source(url, url, url, 1, status="cited"))
+    said = cite_ids("The right may be waived [E1], and most waive it [E2].", known)
+    draft = Draft((), (Section("A1", (said, Statement("It is old.", ("E4",)))),))
+    for known.began, told in ((Form.ATTRIBUTED, 2), (Form.REPAIRED, 1)):
+        shown = render_report(known, draft, "", 0, 0, Layout(is_direct=True)).markdown
+        assert ("1 of 2 statements confirmed by 2 sites or more" in shown) == (told == 1)

@@ -10,7 +10,7 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
-from research.engine.report.draft import Draft, Section
+from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.timeline import render_cell
 from research.engine.report.rendering.markers import Markers
@@ -148,12 +148,20 @@ def _share_confirmed(ledger: Ledger, section: Section) -> tuple[int, int] | None
     """
     records = ledger.book.records
     told = [
-        {key for i in said.evidence for key in records[i].keys}
+        said
         for said in section.statements
         if said.evidence and not any(records[i].is_dictated for i in said.evidence)
     ]
-    confirmed = sum(len(keys) > 1 for keys in told)
+    confirmed = sum(_is_confirmed(said, ledger) for said in told)
     return (confirmed, len(told)) if 0 < confirmed < len(told) else None
+
+
+def _is_confirmed(said: Statement, ledger: Ledger) -> bool:
+    """Return whether several sites say a statement; of one with clauses, each clause."""
+    records = ledger.book.records
+    parts = [ids for _, ids in said.parts if ids] if ledger.began >= Form.REPAIRED else []
+    every = parts or [said.evidence]
+    return all(len({key for i in ids for key in records[i].keys}) > 1 for ids in every)
 
 
 def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:

@@ -108,6 +108,14 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
 
 
+def _led_by(name: str, holder: str, view: str) -> str:
+    """Return a view behind who holds it; the name stands once where the view begins with it."""
+    plain = view.removeprefix("The ").removeprefix("the ").replace("**", "")
+    if holder and plain.startswith(f"{holder} ") and name.startswith(f"**{holder}**"):
+        return f"{name} {plain[len(holder) + 1 :]}"
+    return f"{name} – {view}"
+
+
 def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks: Markers) -> str:
     """Return the views of one side, each behind its holder; of a holder's views the first."""
     told, before = [], ""
@@ -117,7 +125,7 @@ def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks
         reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
         beside = _told_beside(said, marks, named=True, teller=reported)
         view = _render_cited(said, marks, frozenset(), beside, "").strip()
-        told.append(view if name == before or not said.evidence else f"{name} – {view}")
+        told.append(view if name == before or not said.evidence else _led_by(name, holder, view))
         before = name
     return " ".join(told)
 
