@@ -135,7 +135,7 @@ def lines_that_carry(
     said: str, lines: Sequence[NumberedSentence], question: str, most_quotes: int
 ) -> Sequence[NumberedSentence]:
     """Return the sentences of a finding without those that may only be quoted, if the others carry
-    the claim as far as code can tell.
+    the claim as far as code can tell and the claim has no word of those alone, such as a condition.
     """
     claim, sound = " ".join(said.split()), [line for line in lines if not line.dictated]
     if not 0 < len(sound) < len(lines):
@@ -147,8 +147,9 @@ def lines_that_carry(
     quote = " ".join(source.quote for source in sources)
     context = f"{page.title} {section} {question}"
     day = sources[0].day if sources else ""
-    carries = _is_on(claim, quote) and not find_claim_fault(claim, quote, context, day)
-    return sound if carries else lines
+    told = content_terms(" ".join(line.sentence.text for line in lines if line.dictated))
+    lost = (content_terms(claim) & told) - content_terms(f"{quote} {context}")
+    return lines if lost or find_claim_fault(claim, quote, context, day) else sound
 
 
 def _is_on(claim: str, quote: str) -> bool:

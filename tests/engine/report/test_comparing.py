@@ -802,3 +802,15 @@ def test_a_thin_section_has_what_its_draft_left_out_and_says_that_there_is_no_mo
     assert len(section.statements) == len(claims) and not section.all_found
     whole = Section("A1", tuple(Statement(each.claim, (each.id,)) for each in records[:4]))
     assert with_thin_sections_filled(Draft((), (whole,)), known) == Draft((), (whole,))
+
+
+def test_what_only_a_forum_says_is_no_key_figure() -> None:
+    ledger = ledger_of(NEW, OTHER)
+    url = OTHER.sources[0].url
+    ledger.put_source(replace(ledger.sources[url], kind="forum"))
+    figures = tuple(KeyFigure(f"fund {i}", f"{i} million", "2024", (f"E{i}",)) for i in (2, 3))
+    ledger.relations = Relations(True, figures=figures)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+    for ledger.began, is_there in ((Form.ATTRIBUTED, True), (Form.REPAIRED, False)):
+        shown = render_report(ledger, draft, "", 0, 0, Layout(has_figures=True)).markdown
+        assert "2 million" in shown and ("3 million" in shown) == is_there

@@ -10,12 +10,13 @@ from research.engine.assessment.answer_status import is_close
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Citation
-from research.engine.report.draft import Draft
+from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.disagreement import untold_rivals
 from research.engine.report.parts.inline_quotes import quote_inline
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.repetitions import refer_back
+from research.engine.report.parts.sources import weak_kind
 from research.engine.report.parts.subjects import with_subjects
 from research.engine.report.parts.timeline import course_part, render_timeline, without_events
 from research.engine.report.rendering.calculations import calculations_of, calculations_section
@@ -164,6 +165,9 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     relations, is_brief = ledger.relations, marks.layout.is_brief
     if marks.layout.is_led and marks.layout.is_dense:
         return ""
+    if ledger.began >= Form.REPAIRED:  # what only a forum says is no key figure
+        sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))
+        relations = replace(relations, figures=tuple(sound))
     if is_brief:
         told = {i for said in draft.short_answer for i in said.evidence}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
