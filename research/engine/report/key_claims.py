@@ -95,10 +95,14 @@ def _with_dictated(run: Run, section: Section) -> Section:
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
-    told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
-    if _is_whole(run, section) and not asks_for_wording(asked):
-        told = []
-    elif run.has_model and not told:
+    is_whole = _is_whole(run, section)
+    may_all = is_all and (not is_whole or asks_for_wording(asked))
+    told = [
+        r
+        for r in dictated
+        if may_all or _holds_most(r.claim, asked) or (is_all and _is_on(r.claim, asked))
+    ]
+    if run.has_model and not told and not is_whole:
         wanted = content_terms(asked)
         may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
@@ -132,6 +136,10 @@ def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
     if any(counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable):
         return True
     return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
+
+
+def _is_on(text: str, asked: str) -> bool:
+    return not content_terms(asked).isdisjoint(content_terms(text))
 
 
 def _holds_most(text: str, asked: str) -> bool:
