@@ -24,7 +24,8 @@ function showQuote(shown) {
   const quotes = shown?.querySelectorAll(".stored mark");
   if (!quotes?.length) return;
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
-  const below = edges(shown.querySelector(".judge")).top - 8;
+  const judge = shown.querySelector(".judge");
+  const below = (judge ? edges(judge).top : edges(shown).bottom) - 8;
   const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
   shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
 }

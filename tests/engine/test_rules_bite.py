@@ -261,7 +261,7 @@ TABLE = (
              (test_report.test_every_answered_sub_question_has_a_section,)),
     Mutation("D14", closing, "and a.id not in shown", "",
              (test_report.test_a_sub_question_stands_in_one_place_only,)),
-    Mutation("F2", draft, "if is_refused else \"\"", "if False else \"\"",
+    Mutation("F2", draft, "if check.outcome == \"refused\":", "if False:",
              (test_report.test_what_the_repair_does_not_mend_is_cut_and_the_share_shown,)),
 )  # fmt: skip
 
