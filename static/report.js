@@ -18,14 +18,13 @@ document.addEventListener("htmx:afterSwap", (event) => {
   panel().focus({ preventScroll: true });
 });
 
-// as little as shows the words that matter between what sticks above and below it
+// as little as shows the words that matter between what sticks
 function showQuote(shown) {
-  const edges = (part) => part.getBoundingClientRect();
+  const edges = (part) => part?.getBoundingClientRect() ?? { top: innerHeight };
   const quotes = shown?.querySelectorAll(".stored mark");
   if (!quotes?.length) return;
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
-  const judge = shown.querySelector(".judge");
-  const below = (judge ? edges(judge).top : edges(shown).bottom) - 8;
+  const below = edges(shown.querySelector(".judge")).top - 8;
   const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
   shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
 }
