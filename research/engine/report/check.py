@@ -39,8 +39,8 @@ QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
 """
-WORTH_A_REPAIR = 2
-"""Faulty statements from which they are: a single one is quoted, since a repair takes two calls."""
+WORTH_A_REPAIR = 5
+"""Faulty statements from which they are: fewer are quoted, since a repair takes two calls."""
 NOT_CARRIED = (
     "a checker found a word, figure, cause, rank or scope that its quotes don't give, or a "
     "condition, doubt or speaker left out"

@@ -10,12 +10,14 @@ import pytest
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelRequest
+from research.engine.report import check
 from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Answer, Oracle, Ran, harbour
 
 ORDINARY = replace(SIMPLE, complexity="ordinary")
 REWORDED = "In 1887, on 14 March, Harrow Point lighthouse was lit first."
 FALSE = "On 14 March 1887 the village opened the lighthouse of Harrow Point with a merry feast."
 WORSE = "Fishermen pay for all the oil that Harrow Point burns, and it is in use for them alone."
+WORST = "The oil at Harrow Point is burnt in secret by fishermen for their own use of March 1887."
 OTHERS = [f"{LIT} [E1]", f"{LIT_TOO} [E2]"] * 5
 """Enough sound sentences that one more that fails is one of few."""
 
@@ -42,12 +44,17 @@ async def drafted(
     return world.model, ran
 
 
+@pytest.fixture(autouse=True)
+def three_are_worth_a_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "WORTH_A_REPAIR", 3)
+
+
 def asked(model: Oracle, task: str) -> list[ModelRequest]:
     return [request for request in model.requests if request.task == task]
 
 
 async def test_what_the_verifier_refuses_is_written_anew_and_judged_again() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]")
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]")
     [repair] = asked(model, "repair")
     assert f"[2] (A1) {FALSE} (cites E1): a checker found a word" in repair.prompt
     assert "# SUB-QUESTIONS\n[A1] " in repair.prompt
@@ -56,60 +63,62 @@ async def test_what_the_verifier_refuses_is_written_anew_and_judged_again() -> N
     assert REWORDED in last and FALSE not in last
     assert REWORDED in ran.report.markdown and "merry feast" not in ran.report.markdown
     checks = ran.report.checks
-    assert (checks.repaired, checks.quoted_instead, checks.cut) == (1, 1, 0), "of E2 it isn't true"
+    assert (checks.repaired, checks.quoted_instead, checks.cut) == (1, 2, 0), "of E2 it isn't true"
 
 
 async def test_a_second_try_that_fails_as_well_is_quoted() -> None:
     model, ran = await drafted(
-        f"{FALSE} [E1]", f"{WORSE} [E2]", mended=FALSE.replace("merry", "cheerful")
+        f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended=FALSE.replace("merry", "cheerful")
     )
     assert len(asked(model, "repair")) == 1
     assert "merry" not in ran.report.markdown and "cheerful" not in ran.report.markdown
-    assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 2)
+    assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 3)
 
 
 async def test_a_second_try_with_another_figure_is_refused_by_code() -> None:
     model, ran = await drafted(
-        f"{FALSE} [E1]", f"{WORSE} [E2]", mended=REWORDED.replace("1887", "1889")
+        f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended=REWORDED.replace("1887", "1889")
     )
     assert "1889" not in ran.report.markdown and ran.report.checks.repaired == 0
     assert not any("1889" in request.prompt for request in asked(model, "verify"))
 
 
 async def test_a_sentence_that_its_evidence_says_nothing_of_is_left_out() -> None:
-    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", mended="")
+    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended="")
     assert "merry feast" not in ran.report.markdown
     assert (ran.report.checks.repaired, ran.report.checks.quoted_instead) == (0, 0)
 
 
 async def test_a_sentence_that_the_model_passes_over_is_quoted() -> None:
-    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", mended=None)
-    assert ran.report.checks.quoted_instead == 2
+    _, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended=None)
+    assert ran.report.checks.quoted_instead == 3
 
 
 async def test_a_sentence_that_stands_twice_is_repaired_once() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{FALSE} [E1]")
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", f"{FALSE} [E1]")
     [repair] = asked(model, "repair")
     assert repair.prompt.count(FALSE) == 1
     assert "merry feast" not in ran.report.markdown
 
 
-async def test_a_single_sentence_is_quoted_without_another_call() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]")
+async def test_one_or_two_sentences_are_quoted_without_another_call() -> None:
+    model, ran = await drafted(f"{FALSE} [E1]", f"{LIT_TOO} [E2]")
     assert not asked(model, "repair") and ran.report.checks.quoted_instead == 1
 
 
 async def test_a_quick_report_quotes_instead_of_asking_again() -> None:
-    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", research_depth="quick")
-    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 2
+    model, ran = await drafted(
+        f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", research_depth="quick"
+    )
+    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 3
 
 
 async def test_a_run_of_an_earlier_form_repairs_before_the_verifier_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]")
-    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 2
+    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]")
+    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 3
     wrong = [f"{LIT.replace('1887', year)} [E1]" for year in ("1889", "1890", "1891")]
     model, ran = await drafted(*wrong)
     [repair] = asked(model, "repair")
