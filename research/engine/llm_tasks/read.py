@@ -106,6 +106,17 @@ async def _read_with_model(
     fence, instructions = fences(run, pages), run.ledger.instructions
 
     def context(room: int) -> dict[str, Any]:
+        sheets = number_sentences(
+            pages,
+            asked.aims(run.question.text),
+            room,
+            run.rules.near_copy_share,
+            only_near=True,
+            whole=run.limits.notes > 1,
+            beside=asked.beside,
+            known=asked.known,
+            pointed=run.form >= Form.REPAIRED,
+        )
         return {
             "claims": _wanted_claims(run, asked),
             "question": run.question.text,
@@ -116,18 +127,8 @@ async def _read_with_model(
             "reason": asked.reason,
             "aspects": aspects,
             "fence": fence,
-            "sheets": number_sentences(
-                pages,
-                asked.aims(run.question.text),
-                room,
-                run.rules.near_copy_share,
-                only_near=True,
-                whole=run.limits.notes > 1,
-                beside=asked.beside,
-                known=asked.known,
-                pointed=run.form >= Form.REPAIRED,
-            ),
-            "has_terms": run.form >= Form.REPAIRED,
+            "sheets": sheets,
+            "has_terms": any(line.term for sheet in sheets for line in sheet.lines),
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)
