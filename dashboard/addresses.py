@@ -22,7 +22,7 @@ _token: ContextVar[str] = ContextVar("token_of_shared_report", default="")
 
 @contextmanager
 def as_shared(link: ShareLink) -> Iterator[None]:
-    """Within it, pages are made for readers who have nothing but the link."""
+    """Render pages for readers of a shared link within this context."""
     reset = _token.set(link.token)
     try:
         yield

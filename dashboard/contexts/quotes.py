@@ -274,8 +274,8 @@ def statement_context(said: CitedStatement, rows: CitationRows) -> dict[str, Any
 
 
 def _clause_pieces(text: CitedText, number: int) -> Iterator[dict[str, Any]]:
-    """Yield a statement in pieces; the words before the number are `marked` where other numbers
-    stand behind its other words.
+    """Yield the text of a statement in pieces; the clause that a citation number follows is
+    `marked` if other citations follow other clauses.
     """
     at = text.clause_of(number)
     if at is None:

@@ -257,7 +257,7 @@ def _judged(row: Round | None, goal: float) -> dict[str, Any] | None:
 
 
 def _instructed(row: Round | None, rows: RunRows) -> dict[str, Any] | None:
-    """Return what a person told the run in words, and what followed it first."""
+    """Return the line with a round's instructions and the round that followed them first."""
     if row is None or not row.instructions:
         return None
     return _line(gettext("You added"), "; ".join(told_instructions(row, rows)))

@@ -53,7 +53,7 @@ class TopicForm(forms.Form):
 
 
 class InstructionForm(forms.Form):
-    """An instruction in words; one that is too long is told so instead of being cut off."""
+    """A free-text instruction; text above the maximum length is rejected, not truncated."""
 
     text = forms.CharField(
         label=_("What should this run keep in mind?"),

@@ -101,8 +101,8 @@ def _strike_from_opening(children: list[Token]) -> None:
 def _split(
     text: Token, link: FindLink, seen: set[int], *, follows: bool
 ) -> tuple[list[Token], int]:
-    """Return the pieces of a text, which may follow another, such as code, and how many of its
-    statements rest on one site only.
+    """Return the tokens of a text node, which may continue an inline code node, and the number of
+    its statements that rest on a single site.
     """
     pieces: list[Token] = []
     position = 0

@@ -53,8 +53,8 @@ class CitedText:
         return said[:1] in OPENING_QUOTES and said[-1:] in CLOSING_QUOTES and len(said) > 1
 
     def clause_of(self, number: int) -> int | None:
-        """Return the index of the clause before the first occurrence of a number; None if it stands
-        behind the whole statement.
+        """Return the index of the clause that a citation number follows first; None if the number
+        cites the whole statement.
         """
         groups = (n for n, (_text, markers) in enumerate(self.clauses) if number in dict(markers))
         return next(groups, None)

@@ -85,7 +85,7 @@ def signed_in(person: User) -> Client:
 
 
 def read(address: str, **headers: str) -> str:
-    """Return a page as somebody without an account sees it."""
+    """Return the HTML of a page as an anonymous client gets it."""
     answer = Client(headers=headers).get(address)
     assert answer.status_code == 200
     return answer.content.decode()

@@ -147,8 +147,8 @@ async def close_verification(
 async def _assess_instructed(
     run: Run, assessment: Assessment, wishes: CommandOutcome
 ) -> tuple[Assessment, CommandOutcome]:
-    """Judge the round anew by an instruction that came with its commands. What is missing by it
-    gets a further round; if nothing is, only the report has to follow it.
+    """Assess the round again after a new instruction. Gaps that the instruction opens lead to
+    another round; without any, it affects the report only.
     """
     if not wishes.is_instructed or wishes.reason or run.failing:
         return assessment, wishes

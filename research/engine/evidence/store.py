@@ -12,7 +12,6 @@ other where both fill the same slot of their sub-question with a different amoun
 
 from __future__ import annotations
 
-import re
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from research.engine.evidence import claim_check
+from research.engine.evidence.claims.names import identifiers_in
 from research.engine.records import Evidence, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.quantities import Figures, figures_conflict, parse_figures, same_figures
@@ -27,8 +27,6 @@ from research.engine.text.similarity import NearDuplicates, jaccard
 from research.engine.text.tokens import STOP_WORDS, split_tokens, stem, term_set
 
 UNCERTAIN = 0.8
-_IDENTIFIER = re.compile(r"\b[^\W_]+(?:_[^\W_]+)+")
-"""Such as `vacuum_cost_limit`."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ class EvidenceStore:
     """All evidence of a run in canonical order; finds twins and contradictions by words.
 
     `asked` are the terms of each sub-question; `copies` knows which pages are one source.
-    `last` is the highest number that was given to a record. With `tells_identifiers` claims on
-    differently named settings, columns or functions are no twins.
+    `last` is the highest number that was given to a record. With `tells_identifiers` claims with
+    different identifiers (settings, columns, functions) are never merged.
     """
 
     max_sources: int = 5
@@ -289,10 +287,7 @@ class Signature:
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """Return the words that underscores join: what is named by one of them is another thing
-        than what is named by another.
-        """
-        return frozenset(_IDENTIFIER.findall(self.claim))
+        return identifiers_in(self.claim)
 
     @classmethod
     def of(cls, claim: str) -> Signature:

@@ -185,7 +185,7 @@ def running_summary(run: Run) -> list[Evidence]:
 
 
 def _in_turns(ordered: Sequence[Evidence]) -> list[Evidence]:
-    """Return key claims before others, and among both one of each sub-question after another."""
+    """Return key claims before others, each of the two groups round-robin by sub-question."""
     seen, turns = Counter[tuple[bool, str | None]](), dict[str, int]()
     for record in ordered:
         turns[record.id] = seen[record.key, record.aspect_id]

@@ -56,7 +56,7 @@ MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_WITH_ROOM, MOST_SITES = 12, 24, 30
 TOKENS_OF_CHANGES = 1000
-"""Of the changes beyond those of the usual table."""
+"""Answer tokens for the changes beyond the usual limit."""
 LONGEST_VALUE, LONGEST_NAME = 12, 12
 """Words of a cell, and of the name of what has changed."""
 

@@ -326,8 +326,8 @@ def find_disagreements(
 
 
 def matters_of(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[tuple[str, str], str]:
-    """Return what pairs of records disagree on, of pairs behind whose ids that stands: few words,
-    with no name or number that the two claims don't have.
+    """Return the subject of each disagreement that the model names after a pair of ids, by pair;
+    one that is too long, or has a name or number that neither claim has, is dropped.
     """
     found = {}
     for pair in told:

@@ -85,8 +85,9 @@ def is_led(run: Run) -> bool:
 
 def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
-    answers, the question is about such words, or they hold most words of the sub-question; of a
-    model's draft also the one that holds most of them, unless it is firmly an order.
+    answers, the question is about such words, or they hold most words of the sub-question. Outside
+    of an authored section, also the one that shares most words with the sub-question, unless it is
+    firmly an order.
     """
     ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
@@ -95,14 +96,14 @@ def _with_dictated(run: Run, section: Section) -> Section:
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
-    is_whole = _is_whole(run, section)
-    may_all = is_all and (not is_whole or asks_for_wording(asked))
+    is_authored = _is_authored(run, section)
+    may_all = is_all and (not is_authored or asks_for_wording(asked))
     told = [
         r
         for r in dictated
         if may_all or _holds_most(r.claim, asked) or (is_all and _is_on(r.claim, asked))
     ]
-    if run.has_model and not told and not is_whole:
+    if run.has_model and not told and not is_authored:
         wanted = content_terms(asked)
         may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
@@ -119,9 +120,9 @@ def _with_dictated(run: Run, section: Section) -> Section:
     return replace(section, statements=(*section.statements, *added))
 
 
-def _is_whole(run: Run, section: Section) -> bool:
-    """Return whether a section that its author leads is left as it is: a quotation behind it would
-    be about something else.
+def _is_authored(run: Run, section: Section) -> bool:
+    """Return whether the author of the draft wrote and ordered a section, so that only quotations
+    on its sub-question are appended.
     """
     return is_led(run) and run.form >= Form.REPAIRED and bool(section.statements)
 

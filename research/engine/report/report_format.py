@@ -103,7 +103,7 @@ class Layout:
 
 
 SPARE_COST = 10_000
-"""What the statement costs that its author would spare first."""
+"""Cost of the first statement on the author's list of spare ones; see `cost_by_words`."""
 
 
 def summary_words(ledger: Ledger) -> int:

@@ -31,7 +31,7 @@ from research.engine.verifier.qualification import is_qualified, qualification_o
 from research.engine.verifier.quote_instead import quote_instead
 
 _NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
-"""A zero, which a step may set something to that no quote has at zero."""
+"""A zero: a next step may set a value to 0 that no quote has."""
 _STRANGE = frozenset((
     "number differs", "date differs", "negation differs", "direction differs", "pairs mixed up",
 ))  # fmt: skip

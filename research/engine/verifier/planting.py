@@ -62,8 +62,8 @@ class Judged:
 async def plant(
     run: Run, undecided: Sequence[Statement], beside: Sequence[CitedQuote] = ()
 ) -> Asked:
-    """Return the call on these statements, shuffled with canaries of the run; what stands `beside`
-    is shown as a quote of each statement.
+    """Return the call on these statements, shuffled with canaries of the run. Each statement is
+    shown with the `beside` quotes after its own.
     """
     pairs = [shown_pair(each, run.ledger) for each in undecided]
     pairs = [replace(pair, quotes=(*pair.quotes, *beside)) for pair in pairs]

@@ -92,7 +92,7 @@ def test_without_a_named_holder_a_side_is_that_of_its_sites() -> None:
 
 
 def test_a_side_stands_once_however_many_statements_it_has() -> None:
-    """A third record contradicts both sides; what goes on about a side stands with it."""
+    """A third record contradicts both sides; a statement that takes no side joins the last one."""
     spring = told(1, "It fell in spring.", "a.example", "E2", "E4")
     autumn = told(2, "It fell in autumn.", "b.example", "E1", "E3", "E4")
     again = told(3, "Spring it was, by its letters.", "c.example", "E2", "E4")

@@ -1,4 +1,4 @@
-"""What a report that is too long leaves out is counted, and its author is told beforehand."""
+"""Statements that are cut for length are counted, and the draft prompt states the limit."""
 
 from __future__ import annotations
 

@@ -52,10 +52,10 @@ def exchanges_identifiers(claim: str, quote: str, context: str) -> bool:
     that it contains ("vacuum_age", "autovacuum_age"): it stands in neither quote nor context, or a
     number of its clause stands only in sentences of the quote on the other one.
     """
-    quoted = _identifiers(quote)
-    known = quoted | _identifiers(context)
+    quoted = identifiers_in(quote)
+    known = quoted | identifiers_in(context)
     for clause in clauses_of(claim):
-        told = _identifiers(clause)
+        told = identifiers_in(clause)
         for name in told:
             like = {other for other in quoted - told if _is_part(name, other)}
             if like and (name not in known or _gives_value_of(clause, name, like, quote)):
@@ -63,7 +63,10 @@ def exchanges_identifiers(claim: str, quote: str, context: str) -> bool:
     return False
 
 
-def _identifiers(text: str) -> frozenset[str]:
+def identifiers_in(text: str) -> frozenset[str]:
+    """Return the words of a text that are joined by underscores (`vacuum_cost_limit`), in lower
+    case.
+    """
     return frozenset(found.lower() for found in _IDENTIFIER.findall(text))
 
 
@@ -73,7 +76,7 @@ def _is_part(one: str, other: str) -> bool:
 
 def _gives_value_of(clause: str, name: str, like: Set[str], quote: str) -> bool:
     """Return whether all sentences with a number of a clause name one of these, not this one."""
-    sentences = [(each, _identifiers(each)) for each in sentences_of(quote)]
+    sentences = [(each, identifiers_in(each)) for each in sentences_of(quote)]
     for number in entities.find_numbers(_IDENTIFIER.sub(" ", clause)):
         named = [found for each, found in sentences if number in entities.find_numbers(each)]
         if named and all(name not in found and found & like for found in named):

@@ -234,8 +234,8 @@ def _best_sentences(
 def _covering_sentences(
     page: Page, shown: Sequence[Sentence], weights: Mapping[str, float], room: int
 ) -> list[Sentence]:
-    """Return the opening, then again and again the sentence with the most weight and as much of its
-    surroundings as fits; a term weighs less each time that it is shown.
+    """Choose sentences greedily: the opening, then repeatedly the sentence with the highest weight
+    and as much of its surroundings as fits. The weight of a term decays each time it is shown.
     """
     said, left = _terms_of(page, shown), dict(weights)
     kept = {shown[0].number: shown[0]} if len(shown[0].text) <= room else {}

@@ -102,8 +102,8 @@ def _in_order(
 
 
 def _said_once(chunks: Sequence[Chunk], ledger: Ledger) -> list[Chunk]:
-    """Return what is said on one side without what repeats it, whose evidence the first one cites
-    as well: mostly the same words with the same numbers, with nothing in its quotes against them.
+    """Merge statements of one side that repeat each other: mostly the same words, the same numbers,
+    and no difference from the other's quotes. The first one cites the evidence of all.
     """
     kept: list[Chunk] = []
     for said, *more in chunks:
@@ -130,8 +130,8 @@ def _repeats(said: Statement, first: Statement, ledger: Ledger) -> bool:
 
 
 def sides_of(group: Sequence[Statement], ledger: Ledger) -> list[list[Statement]]:
-    """Return the statements of a dispute by its sides, in their order: those on one side don't
-    contradict each other, and what goes on about a side stands with it.
+    """Return the statements of a dispute grouped by side, in order: statements of one side don't
+    contradict each other, and a statement that takes no side joins the side before it.
     """
     disputes, sides = Disputes(ledger, group), list[list[Statement]]()
     for said in group:

@@ -67,7 +67,9 @@ def _by_source(month: str, words: Labels) -> str:
 
 
 def _told_elsewhere(draft: Draft, marks: Markers) -> str:
-    """Return how many changes beyond those of the table the sections tell, and which do."""
+    """Return a sentence that counts the changes beyond the table's limit and names the sections
+    that report them; "" if there are none.
+    """
     found = [
         section
         for change in marks.ledger.relations.more_changes

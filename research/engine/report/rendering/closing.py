@@ -20,7 +20,7 @@ from research.engine.text import entities
 from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 
 LEAST_NEW = 0.2
-"""Share of the words of what is called open that no sentence may have."""
+"""Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
 
 def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
@@ -143,7 +143,7 @@ def open_points(draft: Draft, marks: Markers) -> list[str]:
 
 
 def _texts_of(draft: Draft, ledger: Ledger) -> Iterator[str]:
-    """Yield the statements of a draft, and what stands in the tables of its report."""
+    """Yield the text of a draft's statements and of the cells of its tables."""
     relations = ledger.relations
     yield from (said.body for said in draft.statements)
     yield from (*relations.entities, *relations.properties)
@@ -166,8 +166,8 @@ def render_still_open(points: Iterable[str], words: Labels) -> str:
 
 
 def render_next_steps(draft: Draft, marks: Markers) -> str:
-    """Return what the model infers that the asker should do, a step a line, and that no source says
-    it.
+    """Return the inferred next steps as a section with a numbered list, marked as inferred; "" if
+    there are none.
     """
     if not draft.next_steps:
         return ""

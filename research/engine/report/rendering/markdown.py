@@ -176,9 +176,9 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
 
 
 def count_words(markdown: str) -> int:
-    """Return the words of a report before its sources, without headings, markers and the names that
-    head the sides of a dispute; two characters of an unspaced script count as one. What has no
-    letter or digit, such as the bars of a table, is no word.
+    """Return the number of words before the sources, headings and citation markers excluded; two
+    characters of an unspaced script count as one word. Tokens without a letter or digit, such as
+    the bars of a table, don't count.
     """
     blocks = re.split(r"\n{2,}", markdown)
     ends = (n for n, block in enumerate(blocks) if block.startswith("### "))

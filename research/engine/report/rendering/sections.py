@@ -165,8 +165,8 @@ def _is_confirmed(said: Statement, ledger: Ledger) -> bool:
 
 
 def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:
-    """Return whether a share says nothing of how sure a section is: few chapters of a manual say
-    again what others do.
+    """Return whether the share of confirmed statements is uninformative: chapters of one manual
+    seldom repeat each other, so that a low share is normal.
     """
     confirmed, every = share
     return ledger.began >= Form.REPAIRED and noun == "document" and 2 * confirmed < every

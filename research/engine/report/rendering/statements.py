@@ -109,8 +109,8 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
 
 
 def _led_by(name: str, holder: str, view: str) -> str:
-    """Return a view behind who holds it; the name stands once where the view begins with it."""
-    plain = view.removeprefix("The ").removeprefix("the ").replace("**", "")
+    """Prefix a view with its holder's name, which isn't repeated if the view begins with it."""
+    plain = view.removeprefix("The ").removeprefix("the ")
     if holder and plain.startswith(f"{holder} ") and name.startswith(f"**{holder}**"):
         return f"{name} {plain[len(holder) + 1 :]}"
     return f"{name} – {view}"
@@ -297,7 +297,7 @@ def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | Non
 
 
 def _teller_of(said: Statement, marks: Markers, named: bool) -> str:
-    """Return who says a statement and when, or who reports it, if nobody is `named` otherwise."""
+    """Return who says a statement and when; without `named` only who reports another's view."""
     holder = marks.holders.get(said, "")
     if not named:
         return reported_by(said, marks.ledger, marks.words, holder)
