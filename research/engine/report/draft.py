@@ -1,4 +1,4 @@
-"""A report before it is Markdown: statements that rest on ledger ids, and their check."""
+"""A report before it is Markdown: statements that rest on ledger ids."""
 
 from __future__ import annotations
 
@@ -6,26 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from research.engine.evidence import claim_check
-from research.engine.evidence.claim_check import ClaimCheck
-from research.engine.evidence.claims.computed import ASKED, Calculation, compute
-from research.engine.evidence.claims.names import exchanges_identifiers
-from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
-from research.engine.records import Evidence, QuoteSource
-from research.engine.text import entities
-from research.engine.text.tokens import normalise_space, unique_texts, words_in
+from research.engine.text.tokens import normalise_space, words_in
 from research.engine.untrusted.address_wall import AddressWall
 
-CONNECTIONS = 10
-CONNECTION_WORDS = 15
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
-_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
-_FIGURES = frozenset({"number differs", "date differs", "name differs"})
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -199,162 +188,6 @@ def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
 def without_ids(text: str) -> str:
     """Return a sentence without the ids of evidence that a model wrote into it."""
     return normalise_space(_IDS.sub("", text))
-
-
-def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
-    """Return the statements that their evidence does not support. The short answer may not contain
-    connecting sentences."""
-    found, connections = [], 0
-    total = len(draft.statements)
-    for number, statement in enumerate(draft.statements, 1):
-        if not statement.evidence:
-            connections += 1
-            misplaced = number <= len(draft.short_answer)
-            if misplaced or connections * CONNECTIONS > total or _says_too_much(statement, ledger):
-                found.append(Fault(number, statement, "it cites no evidence"))
-        elif reason := _find_fault(statement, ledger):
-            found.append(Fault(number, statement, reason))
-    return found
-
-
-def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
-    """Return whether an uncited sentence has too much content for a connection: a number, a new
-    name, or too many words.
-    """
-    known = ledger.question.casefold()
-    names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
-    long = statement.words > CONNECTION_WORDS
-    text = statement.text
-    if text.endswith(":") and ledger.began >= Form.REPAIRED:
-        text = _COUNT.sub("", text)  # "Three things hold it up:"
-    return bool(long or names or entities.find_numbers(text))
-
-
-def _find_fault(statement: Statement, ledger: Ledger) -> str:
-    unknown = [i for i in statement.evidence if i not in ledger.book.records]
-    if unknown:
-        return f"there is no evidence {', '.join(unknown)}"
-    if statement.quoted:
-        return ""
-    check = check_statement(statement, ledger)
-    if check.outcome != "carried" and not _is_supported(statement, ledger):
-        return "its quotes don't say it"
-    if check.outcome == "refused":
-        return f"{', '.join(check.reasons)}, compared with its quotes"
-    records = [ledger.book.records[i] for i in statement.evidence]
-    quoted = " ".join(source.quote for record in records for source in record.sources)
-    is_compared = ledger.began >= Form.REPAIRED
-    if is_compared and exchanges_identifiers(
-        statement.text, quoted, _claim_context(records, ledger)
-    ):
-        return "it names another identifier than its quotes do for the same"
-    return ""
-
-
-def check_statements(
-    statements: Iterable[Statement], ledger: Ledger
-) -> dict[Statement, ClaimCheck]:
-    """Return how each statement compares with its quotes."""
-    return {each: check_statement(each, ledger) for each in statements}
-
-
-def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
-    """Compare a statement with its quotes, all together and each that says most of it alone; the
-    best outcome counts, and where none carries it that of all together. What is computed is vouched
-    for if code computes the same.
-
-    All records that it cites have to be known.
-    """
-    records = [ledger.book.records[i] for i in statement.evidence]
-    by_record = [_joined(record.sources, ledger) for record in records]
-    single = (_joined([source], ledger) for record in records for source in record.sources)
-    every = [source for record in records for source in record.sources]
-    together, context = _joined(every, ledger), _claim_context(records, ledger)
-    checks = []
-    for quote, dated in dict.fromkeys((together, *by_record, *single)):
-        supported = claim_check.is_supported(statement.text, quote, context)
-        if quote == together[0] or supported:
-            check = claim_check.check_claim(
-                statement.text, quote, context, by=ledger.refuses_by, dated=dated
-            )
-            checks.append(check)
-    best = min(checks, key=_rank)
-    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
-    if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
-        best = checks[0]  # one quote of several lacks what the others give
-        if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
-            best = ClaimCheck("undecided", best.reasons)
-    if best.outcome == "carried" or statement.computed is None:
-        return best
-    try:
-        calculate(statement, ledger)
-    except NotComputedError as error:
-        return ClaimCheck("refused", (str(error),))
-    return ClaimCheck("carried")
-
-
-def _holds_without_one(
-    statement: Statement, sources: Sequence[QuoteSource], context: str, ledger: Ledger
-) -> bool:
-    """Return whether the other quotes don't refuse a statement that one of several is set against,
-    such as by a condition or a speaker that the others don't name.
-    """
-    for left_out in sources if len(sources) > 1 else ():
-        rest = [source for source in sources if source is not left_out]
-        quote, dated = _joined(rest, ledger)
-        if claim_check.is_supported(statement.text, quote, context):
-            check = claim_check.check_claim(
-                statement.text, quote, context, by=ledger.refuses_by, dated=dated
-            )
-            if check.outcome != "refused":
-                return True
-    return False
-
-
-def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
-    """Return the quotes of sources as one, and when their pages were published."""
-    dates = unique_texts(source.day for source in sources)
-    return " ".join(source.quote for source in sources), ", ".join(dates)
-
-
-def _rank(check: ClaimCheck) -> int:
-    """Return the place of an outcome from the best on; a suspicion against one quote does not
-    outweigh a refusal by another.
-    """
-    if check.outcome == "undecided":
-        return 3 if check.reasons else 1
-    return 0 if check.outcome == "carried" else 2
-
-
-def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
-    """Return the calculation behind a statement; None if it isn't said to be computed.
-
-    Raises `NotComputedError` if its quotes don't make it.
-    """
-    computed, records = statement.computed, ledger.book.records
-    if computed is None:
-        return None
-    known = [records[i] for i in computed.evidence if i in records]
-    is_asked = ASKED in computed.evidence
-    if len(known) + is_asked < len(computed.evidence):
-        raise NotComputedError("it is computed from evidence that doesn't exist")
-    quotes = [(record.id, record.sources[0].quote) for record in known]
-    if is_asked:
-        whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
-        quotes = [*whole, (ASKED, ledger.question)]
-    return compute(statement.text, computed.operation, quotes, _claim_context(known, ledger))
-
-
-def _is_supported(statement: Statement, ledger: Ledger) -> bool:
-    records = [ledger.book.records[i] for i in statement.evidence]
-    quoted = " ".join(source.quote for record in records for source in record.sources)
-    context = _claim_context(records, ledger)
-    return claim_check.is_supported(statement.text, quoted, context)
-
-
-def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
-    shown = [f"{s.title} {s.section}" for record in records for s in record.sources]
-    return " ".join((ledger.question, *shown))
 
 
 def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:

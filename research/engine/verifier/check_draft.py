@@ -20,7 +20,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.draft import Draft, Statement, check_statements
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.statement_check import check_statements
 from research.engine.run import Run
 from research.engine.text.entities import find_names
 from research.engine.text.offload import run_in_thread

@@ -6,9 +6,10 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
-from research.engine.report.draft import Computation, Draft, Section, Statement, check_statement
+from research.engine.report.draft import Computation, Draft, Section, Statement
 from research.engine.report.rendering.calculations import calculations_of
 from research.engine.report.rendering.markdown import render_report
+from research.engine.report.statement_check import check_statement
 from tests.engine.scripted import ledger, page, quoted
 
 OLD, NEW = "In 1990 the pier had 120 lamps.", "In 2020 the pier had 180 lamps."
