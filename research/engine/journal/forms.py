@@ -38,6 +38,11 @@ class Form(IntEnum):
     """What the verifier or code refuses of a draft is repaired once and checked again before quotes
     stand in its place. An assessment is told what people wrote to the run.
     """
+    COMPUTED = 36
+    """A figure may have a formula of figures that its quotes and the question give. What the model
+    infers that the asker should do opens the short answer, with commands that may be its own.
+    Timelines, sources and the method are told more plainly.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

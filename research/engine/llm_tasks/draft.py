@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from research.engine.evidence.claims.computed import ASKED
+from research.engine.evidence.claims.operands import ASKED
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
@@ -45,6 +45,7 @@ from research.engine.report.draft import (
     aspect_of,
     cite_ids,
     split_part,
+    with_known_figures,
     without_ids,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
@@ -176,6 +177,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "is_terse": run.form >= Form.ATTRIBUTED,
         "most_open": MOST_OPEN if _names_open(run) else 0,
         "names_matter": run.form >= Form.REPAIRED,
+        "has_formulas": run.form >= Form.COMPUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
@@ -286,8 +288,9 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
     opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
     steps = answer.next_steps if isinstance(answer, WholeDraftAnswer) else []
+    opened = with_known_figures([*opening, *filter(None, short)], said)
     return Draft(
-        tuple(filter(_has_text, (*opening, *filter(None, short)))),
+        tuple(filter(_has_text, opened)),
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
         newer=tuple(answer.newer),
         disagree=tuple(answer.disagree),
@@ -296,7 +299,9 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
             for cell in (answer.cells if isinstance(answer, TabledDraftAnswer) else ())
         ),
         open=open_points(ledger, answer.open) if isinstance(answer, OpenDraftAnswer) else None,
-        next_steps=tuple(cite_ids(text, ledger) for text in steps[:MOST_STEPS]),
+        next_steps=tuple(
+            with_known_figures([cite_ids(text, ledger) for text in steps[:MOST_STEPS]], said)
+        ),
     )
 
 

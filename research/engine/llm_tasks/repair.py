@@ -63,9 +63,16 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
     new = statement_of(answer.text.strip().removeprefix("- "), answer.evidence)
     if not new.text:
         return None
-    said = replace(old, text=new.text, evidence=new.evidence, clauses=(), by_number=False)
+    said = replace(
+        old,
+        text=new.text,
+        evidence=new.evidence,
+        formulas=new.formulas,
+        clauses=(),
+        by_number=False,
+    )
     try:
-        calculate(said, ledger)
+        calculate(replace(said, formulas=()), ledger)
     except NotComputedError:
         return replace(said, computed=None)
     return said
@@ -85,6 +92,7 @@ async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedState
             "evidence": most_relevant(concerned, room),
             "fence": fences(run),
             "starts_anew": run.form >= Form.REPAIRED,
+            "has_formulas": run.form >= Form.COMPUTED,
             "owner": partial(_owner, run.ledger),
         }
 

@@ -38,7 +38,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
-from research.engine.report.draft import Draft, Section, Statement, split_part, without_ids
+from research.engine.report.draft import Draft, Section, Statement, split_part, statement_of
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
@@ -179,6 +179,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "is_terse": run.form >= Form.ATTRIBUTED,
+        "has_formulas": run.form >= Form.COMPUTED,
         "length": f"at most {sum(part.words for part in parts)}",
     }
 
@@ -241,6 +242,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "is_organised": run.form >= Form.ORGANISED,
         "is_terse": run.form >= Form.ATTRIBUTED,
         "has_steps": run.form >= Form.REPAIRED,
+        "has_formulas": run.form >= Form.COMPUTED,
         "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
         "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
         "length": f"at most {words * max(2, len(parts))}",
@@ -255,8 +257,10 @@ def _summarised(text: str, statements: Sequence[Statement], ledger: Ledger) -> S
     named = [int(n) for group in _NUMBERS.findall(text) for n in re.findall(r"\d+", group)]
     known = [statements[n - 1] for n in named if 0 < n <= len(statements)]
     evidence = tuple(dict.fromkeys(i for each in known for i in each.evidence))
-    plain = without_ids(_NUMBERS.sub("", text))
-    return Statement(plain, evidence, about=part) if plain and evidence else None
+    said = statement_of(_NUMBERS.sub("", text), evidence)
+    given = tuple(dict.fromkeys(f for each in known for f in each.formulas))
+    said = replace(said, about=part, formulas=(*given, *said.formulas))
+    return said if said.text and evidence else None
 
 
 # --- the statements that the summary is written from -------------------------------------------

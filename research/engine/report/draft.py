@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
+from research.engine.evidence.claims.formulas import (
+    Formula,
+    makes_figure_of,
+    split_formulas,
+    without_formulas,
+)
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
@@ -35,7 +42,8 @@ class Statement:
     beginnings of the text, up to where the model cited evidence within it, with the ids.
     `replaced_words` counts the words of the statement in whose place a quotation stands. `part` is
     the sub-question that it stands under in the short answer if its evidence belongs to another,
-    `about` the one that its author put it under. One `by_number` was put into the short answer
+    `about` the one that its author put it under. `formulas` make figures of the text of those in
+    the quotes and the question. One `by_number` was put into the short answer
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them.
     """
@@ -46,6 +54,7 @@ class Statement:
     lead_in: str = ""
     is_item: bool = False
     computed: Computation | None = None
+    formulas: tuple[Formula, ...] = ()
     is_column: bool = False
     earlier: tuple[str, ...] = ()
     is_verdict: bool = False
@@ -175,8 +184,10 @@ def _clauses_of(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def statement_of(text: str, evidence: Iterable[str]) -> Statement:
-    """Return the sentence without ids that the model wrote into it, and the ids that it cites."""
-    return Statement(without_ids(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))
+    """Return the sentence without ids and formulas that the model wrote into it, and these."""
+    plain, formulas = split_formulas(_IDS.sub("", text))
+    ids = tuple(dict.fromkeys(i.strip("[] ") for i in evidence))
+    return Statement(normalise_space(plain), ids, formulas=formulas)
 
 
 def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
@@ -186,8 +197,30 @@ def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
 
 
 def without_ids(text: str) -> str:
-    """Return a sentence without the ids of evidence that a model wrote into it."""
-    return normalise_space(_IDS.sub("", text))
+    """Return a sentence without the ids of evidence and the formulas that a model wrote into it."""
+    return normalise_space(without_formulas(_IDS.sub("", text)))
+
+
+def with_known_figures(
+    statements: Iterable[Statement], others: Iterable[Statement] = ()
+) -> list[Statement]:
+    """Return the statements, each with the formulas and the evidence of those, and of `others`,
+    that make a figure which it gives, or calculates with, as well.
+    """
+    given = [*statements]
+    made = [(formula, each) for each in (*given, *others) for formula in each.formulas]
+    return [reduce(_with_figure, made, said) for said in given]
+
+
+def _with_figure(said: Statement, made: tuple[Formula, Statement]) -> Statement:
+    formula, source = made
+    terms = (each.terms for each in said.formulas)
+    if formula in said.formulas or not makes_figure_of(formula, " ".join((said.text, *terms))):
+        return said
+    evidence = tuple(dict.fromkeys((*said.evidence, *source.evidence)))
+    before = source.formulas[: source.formulas.index(formula)]
+    known = tuple(each for each in (*before, formula) if each not in said.formulas)
+    return replace(said, formulas=(*known, *said.formulas), evidence=evidence)
 
 
 def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draft:

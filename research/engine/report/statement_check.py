@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
-from research.engine.evidence.claims.computed import ASKED, Calculation, compute
-from research.engine.evidence.claims.names import exchanges_identifiers
-from research.engine.evidence.claims.operands import NotComputedError
+from research.engine.evidence.claims.computed import compute
+from research.engine.evidence.claims.figures import foreign_dates
+from research.engine.evidence.claims.formulas import compute_formulas, has_foreign_figure
+from research.engine.evidence.claims.names import exchanges_identifiers, has_unknown_name
+from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
@@ -83,10 +85,12 @@ def check_statements(
 def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     """Compare a statement with its quotes, all together and each that says most of it alone; the
     best outcome counts, and where none carries it that of all together. What is computed is vouched
-    for if code computes the same.
+    for if code computes the same; the words around a formula remain for the verifier.
 
     All records that it cites have to be known.
     """
+    if statement.formulas:
+        return _check_with_formulas(statement, ledger)
     records = [ledger.book.records[i] for i in statement.evidence]
     by_record = [_joined(record.sources, ledger) for record in records]
     single = (_joined([source], ledger) for record in records for source in record.sources)
@@ -113,6 +117,27 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     except NotComputedError as error:
         return ClaimCheck("refused", (str(error),))
     return ClaimCheck("carried")
+
+
+def _check_with_formulas(statement: Statement, ledger: Ledger) -> ClaimCheck:
+    """Compute the formulas of a statement, and look for names, dates and other figures that neither
+    its quotes nor the question give. What its words say is left to the verifier.
+    """
+    try:
+        calculate(statement, ledger)
+    except NotComputedError as error:
+        return ClaimCheck("refused", (str(error),))
+    given = sources_of_formulas(statement, ledger)
+    if has_foreign_figure(statement.text, statement.formulas, given):
+        return ClaimCheck("refused", ("it has a figure that neither quotes nor formulas give",))
+    records = [ledger.book.records[i] for i in statement.evidence]
+    _, dated = _joined([s for record in records for s in record.sources], ledger)
+    known = " ".join((*(text for _, text in given), _claim_context(records, ledger), dated))
+    if foreign_dates(statement.text, known, ""):
+        return ClaimCheck("refused", ("date differs",))
+    if has_unknown_name(statement.text, known, ledger.plan.language):
+        return ClaimCheck("refused", ("name differs",))
+    return ClaimCheck("undecided")
 
 
 def _holds_without_one(
@@ -148,14 +173,32 @@ def _rank(check: ClaimCheck) -> int:
     return 0 if check.outcome == "carried" else 2
 
 
-def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
-    """Return the calculation behind a statement; None if it isn't said to be computed.
+def calculate(statement: Statement, ledger: Ledger) -> tuple[Calculation, ...]:
+    """Return the calculations behind a statement: of its operation, and of its formulas.
 
-    Raises `NotComputedError` if its quotes don't make it.
+    Raises `NotComputedError` if its quotes, and for a formula the question, don't make them.
     """
+    return (*_calculate_operation(statement, ledger), *calculate_formulas(statement, ledger))
+
+
+def calculate_formulas(statement: Statement, ledger: Ledger) -> tuple[Calculation, ...]:
+    """Return the calculations of a statement's formulas. Raises `NotComputedError`."""
+    if not statement.formulas:
+        return ()
+    return compute_formulas(statement.formulas, sources_of_formulas(statement, ledger))
+
+
+def sources_of_formulas(statement: Statement, ledger: Ledger) -> list[tuple[str, str]]:
+    """Return the quotes that a statement cites, by their records, and the question."""
+    cited = [ledger.book.records[i] for i in statement.evidence if i in ledger.book.records]
+    quoted = [(each.id, " ".join(source.quote for source in each.sources)) for each in cited]
+    return [*quoted, (ASKED, ledger.question)]
+
+
+def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculation, ...]:
     computed, records = statement.computed, ledger.book.records
     if computed is None:
-        return None
+        return ()
     known = [records[i] for i in computed.evidence if i in records]
     is_asked = ASKED in computed.evidence
     if len(known) + is_asked < len(computed.evidence):
@@ -164,7 +207,8 @@ def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
     if is_asked:
         whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
         quotes = [*whole, (ASKED, ledger.question)]
-    return compute(statement.text, computed.operation, quotes, _claim_context(known, ledger))
+    context = _claim_context(known, ledger)
+    return (compute(statement.text, computed.operation, quotes, context),)
 
 
 def _is_supported(statement: Statement, ledger: Ledger) -> bool:

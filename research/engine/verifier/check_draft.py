@@ -11,34 +11,23 @@ the assessments of the rounds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine.evidence.claim_check import ClaimCheck, check_claim
-from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
 from research.engine.report.draft import Draft, Statement
+from research.engine.report.next_steps import is_within_evidence
 from research.engine.report.statement_check import check_statements
 from research.engine.run import Run
-from research.engine.text.entities import find_names
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check
 from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
 from research.engine.verifier.qualification import is_qualified, qualification_of
 from research.engine.verifier.quote_instead import quote_instead
-
-_NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
-"""A zero: a next step may set a value to 0 that no quote has."""
-_STRANGE = frozenset((
-    "number differs", "date differs", "negation differs", "direction differs", "pairs mixed up",
-))  # fmt: skip
-"""Differences from quotes and question that no step may have; names are compared by themselves, and
-who does what is for the verifier.
-"""
 
 
 @dataclass(frozen=True)
@@ -141,10 +130,8 @@ async def _judge(
 
 
 async def strange_steps(run: Run, steps: Sequence[Statement]) -> list[Statement]:
-    """Return the steps with a figure or a name that neither their quotes nor the question have, and
-    those that turn a quote round, rest on nothing known, or on what a page dictates.
-    """
-    return [each for each in steps if not await run_in_thread(_is_within, each, run.ledger)]
+    """Return the steps that say more than the evidence and the question give."""
+    return [each for each in steps if not await run_in_thread(is_within_evidence, each, run.ledger)]
 
 
 async def steps_that_follow(
@@ -159,19 +146,6 @@ async def steps_that_follow(
     if judged.use != "believed":
         return (), judged
     return tuple(each for each in steps if each not in judged.other), judged
-
-
-def _is_within(step: Statement, ledger: Ledger) -> bool:
-    records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
-    if not step.text or not records or any(record.is_dictated for record in records):
-        return False
-    quotes = " ".join(source.quote for record in records for source in record.sources)
-    heads = " ".join(f"{s.title} {s.section}" for record in records for s in record.sources)
-    given = f"{quotes} {heads} {ledger.question}"
-    said = _NOTHING.sub("", step.text)
-    check = check_claim(said, given, ledger.question, by=ledger.refuses_by)
-    is_known = all(name.casefold() in given.casefold() for name in find_names(said))
-    return is_known and _STRANGE.isdisjoint(check.reasons)
 
 
 async def _ask(

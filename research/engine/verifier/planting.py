@@ -16,6 +16,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
+from research.engine.report.statement_check import calculate_formulas
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
 from research.engine.text.offload import run_in_thread
@@ -26,6 +27,8 @@ from research.engine.verifier.qualification import PlantedResult, count_errors, 
 
 MOST_QUOTES = 4
 """Quotes of a record that are shown; two in runs before `Form.ORGANISED`."""
+ASKED, COMPUTED = "question", "computed by code"
+"""The names of what stands beside quotes: the question, and calculations."""
 MOST_PASSAGES = 120
 """Sentences of pages that canaries are chosen from."""
 
@@ -66,7 +69,7 @@ async def plant(
     shown with the `beside` quotes after its own.
     """
     pairs = [shown_pair(each, run.ledger) for each in undecided]
-    pairs = [replace(pair, quotes=(*pair.quotes, *beside)) for pair in pairs]
+    pairs = [replace(p, quotes=tuple(dict.fromkeys((*p.quotes, *beside)))) for p in pairs]
     chance = Random(_seed(run, pairs))
     canaries = await run_in_thread(plant_canaries, run.ledger, pairs, run.config, chance)
     items: list[Statement | LabelledPair] = [*undecided, *canaries]
@@ -115,7 +118,15 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         is_told_more = ledger.began >= Form.ORGANISED
         shown = _covering(said, nearest) if is_told_more else _best_two(said, nearest)
         quotes |= dict.fromkeys(_cited(each, tells_dates) for each in shown)
-    return Pair(statement.text, tuple(quotes))
+    return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
+
+
+def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
+    """Return the question and the calculations that a statement with formulas rests on as well."""
+    if not statement.formulas:
+        return []
+    made = [CitedQuote(each.formula, COMPUTED) for each in calculate_formulas(statement, ledger)]
+    return [CitedQuote(ledger.question, ASKED), *made]
 
 
 def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:

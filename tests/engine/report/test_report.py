@@ -4,7 +4,7 @@ import pytest
 
 from research.engine.offline.passages import shown_passages
 from research.engine.records import Aspect, Checks, GateResult, Source
-from research.engine.report import check, draft
+from research.engine.report import check
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import words_in
 from tests.engine.scripted import (
@@ -215,7 +215,7 @@ async def test_a_statement_stands_under_the_sub_question_of_its_evidence(
     world = harbour(CHAIN)
     assert world.model is not None
     connection = "So much for the light itself."
-    monkeypatch.setattr(draft, "CONNECTIONS", 1)
+    monkeypatch.setattr(statement_check, "CONNECTIONS", 1)
 
     def mixed(answer: Answer) -> Answer:
         first, *others = answer["statements"]

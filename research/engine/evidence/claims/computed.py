@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from research.engine.evidence.claims.comparing import (
@@ -33,6 +32,8 @@ from research.engine.evidence.claims.durations import (
 from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
 from research.engine.evidence.claims.names import is_misnamed
 from research.engine.evidence.claims.operands import (
+    ASKED,
+    Calculation,
     NotComputedError,
     Operand,
     choose_amounts,
@@ -51,31 +52,7 @@ _AGE = re.compile(r"\b(?:aged?|age of)\s(\d{1,3})\b", re.IGNORECASE)
 _OPPOSED = re.compile(
     r"\b(?:against|not|never|no|without|neither|nor|none)\b|n['’]t\b", re.IGNORECASE
 )
-_SIGNS = {"difference": "−", "sum": "+", "ratio": "÷", "share_of": "×"}
-ASKED = "Q"
-"""The id of the question, as that of a record, where one of its amounts is an operand."""
 _PERCENT = 100
-
-
-@dataclass(frozen=True)
-class Calculation:
-    """The arithmetic of a statement: its operands, as the quotes write them, and its result."""
-
-    operation: str
-    operands: tuple[Operand, ...]
-    result: str
-
-    @property
-    def formula(self) -> str:
-        """Return the calculation as one line: "18,600 (E2) − 12,400 (E1) = 6,200"."""
-        sign = _SIGNS.get(self.operation)
-        written = [
-            operand.text if operand.evidence == ASKED else f"{operand.text} ({operand.evidence})"
-            for operand in self.operands
-        ]
-        if sign:
-            return f"{f' {sign} '.join(written)} = {self.result}"
-        return f"{self.operation.replace('_', ' ')}: {', '.join(written)} → {self.result}"
 
 
 def compute(

@@ -85,13 +85,18 @@ def _gives_value_of(clause: str, name: str, like: Set[str], quote: str) -> bool:
 
 
 def adds_nothing_to(text: str, known: str, language: str) -> bool:
-    """Return whether all names and numbers of a text stand in what is known. In German, where each
-    noun is written like a name, single words of small letters behind a capital are none.
-    """
+    """Return whether all names and numbers of a text stand in what is known."""
     if not {*entities.find_numbers(text)} <= {*entities.find_numbers(known)}:
         return False
+    return not has_unknown_name(text, known, language)
+
+
+def has_unknown_name(text: str, known: str, language: str) -> bool:
+    """Return whether a text has a name that isn't known. In German, where each noun is written like
+    a name, single words of small letters behind a capital are none.
+    """
     named = _without_nouns(text) if code_of(language).partition("-")[0] == "de" else text
-    return not has_foreign_name(named, known, "")
+    return has_foreign_name(named, known, "")
 
 
 def _without_nouns(text: str) -> str:

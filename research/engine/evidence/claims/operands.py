@@ -1,4 +1,4 @@
-"""The figures of quotes that a calculation starts from, chosen by code."""
+"""Calculations, and the figures of quotes that they start from, chosen by code."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ _OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
 TO_A_FRACTION = Fraction(1, 100)
 """How far "a third" may be from the exact share."""
 
+ASKED = "Q"
+"""The id of the question, as that of a record, where one of its amounts is an operand."""
+_SIGNS = {"difference": "−", "sum": "+", "ratio": "÷", "share_of": "×"}
+
 
 class NotComputedError(PlumblineError, ValueError):
     """A statement that its quotes' figures don't make; the message is for the drafting model."""
@@ -38,6 +42,32 @@ class Operand:
     def value(self) -> Fraction:
         """Return the amount in the base unit of its dimension."""
         return self.amount.base if self.amount else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """The arithmetic of a statement: its operands, as the quotes write them, and its result; of a
+    formula also its `terms`, with the sources of its numbers.
+    """
+
+    operation: str
+    operands: tuple[Operand, ...]
+    result: str
+    terms: str = ""
+
+    @property
+    def formula(self) -> str:
+        """Return the calculation as one line: "18,600 (E2) − 12,400 (E1) = 6,200"."""
+        if self.terms:
+            return f"{self.terms} = {self.result}"
+        sign = _SIGNS.get(self.operation)
+        written = [
+            operand.text if operand.evidence == ASKED else f"{operand.text} ({operand.evidence})"
+            for operand in self.operands
+        ]
+        if sign:
+            return f"{f' {sign} '.join(written)} = {self.result}"
+        return f"{self.operation.replace('_', ' ')}: {', '.join(written)} → {self.result}"
 
 
 def choose_amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Operand] | None:

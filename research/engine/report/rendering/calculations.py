@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from research.engine.evidence.claims.computed import ASKED, Calculation
-from research.engine.evidence.claims.operands import NotComputedError
+from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -33,24 +32,26 @@ class Calculated:
         which say nothing to a reader.
         """
         for operand in self.calculation.operands:
-            if operand.evidence != ASKED:
+            if operand.evidence not in {"", ASKED}:
                 line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
         return line
 
 
 def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
-    """Return the calculations of a draft's statements, each once.
+    """Return the calculations of a draft's statements and next steps, each once.
 
     A statement that code vouches for without one needs none.
     """
-    found: dict[str, Calculated] = {}
-    for statement in draft.statements:
+    found: dict[tuple[str, str], Calculated] = {}
+    for statement in (*draft.next_steps, *draft.statements):
         try:
-            calculation = calculate(statement, ledger)
+            made = calculate(statement, ledger)
         except NotComputedError:
             continue
-        if calculation is not None:
-            found.setdefault(statement.text, Calculated(statement, calculation))
+        for calculation in made:
+            found.setdefault(
+                (statement.text, calculation.formula), Calculated(statement, calculation)
+            )
     return tuple(found.values())
 
 
@@ -69,8 +70,8 @@ def calculations_section(calculations: Sequence[Calculated], words: Labels, mark
     """
     if not calculations:
         return ""
+    formulas = {each.calculation.formula: each for each in calculations}
     lines = [
-        f"- {each.citing(marks, escape_markdown(each.calculation.formula))}"
-        for each in calculations
+        f"- {each.citing(marks, escape_markdown(formula))}" for formula, each in formulas.items()
     ]
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

@@ -9,6 +9,7 @@ from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
+from research.engine.report.next_steps import proposes
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source
 from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
@@ -166,9 +167,7 @@ def render_still_open(points: Iterable[str], words: Labels) -> str:
 
 
 def render_next_steps(draft: Draft, marks: Markers) -> str:
-    """Return the inferred next steps as a section with a numbered list, marked as inferred; "" if
-    there are none.
-    """
+    """Return the inferred next steps as a section; see `render_steps`."""
     if not draft.next_steps:
         return ""
     lines = [
@@ -177,6 +176,20 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
     ]
     words = marks.words
     return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
+
+
+def render_steps(draft: Draft, marks: Markers) -> str:
+    """Return the inferred next steps as a numbered list of the short answer, marked as inferred,
+    with a note behind those whose code is the model's own; "" if there are none.
+    """
+    if not draft.next_steps:
+        return ""
+    words = marks.words
+    lines = []
+    for n, said in enumerate(draft.next_steps, 1):
+        own = f" *({words['proposed']})*" if proposes(said, marks.ledger) else ""
+        lines.append(f"{n}. {escape_sentence(said.text)}{own} {marks.of(said.evidence)}")
+    return f"**{words['what_to_do']}.** *{words['inferred']}*\n\n" + "\n".join(lines)
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

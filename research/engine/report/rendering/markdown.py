@@ -30,6 +30,7 @@ from research.engine.report.rendering.closing import (
     render_not_found,
     render_not_searched,
     render_sources,
+    render_steps,
     render_still_open,
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -95,7 +96,9 @@ def render_report(
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     status = status_line(draft, marks) if items and layout.labels_items else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
-    short = render_short(ledger, draft, marks, asked, layout, status)
+    leads = ledger.began >= Form.COMPUTED
+    steps = render_steps(draft, marks) if leads else ""
+    short = render_short(ledger, draft, marks, asked, layout, status, steps)
     opening = f"{draft.opening} " if draft.opening else ""
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
     language = ledger.plan.language if has_extremes else ""
@@ -112,7 +115,7 @@ def render_report(
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
-        render_next_steps(draft, marks),
+        "" if leads else render_next_steps(draft, marks),
         _render_figures(ledger, draft, marks) if layout.has_figures else "",
         render_comparison(
             ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of

@@ -29,10 +29,17 @@ LEAST_PARTS, LEAST_LISTED = 2, 3
 
 
 def render_short(
-    ledger: Ledger, draft: Draft, marks: Markers, asked: Set[str], layout: Layout, status: str
+    ledger: Ledger,
+    draft: Draft,
+    marks: Markers,
+    asked: Set[str],
+    layout: Layout,
+    status: str,
+    steps: str = "",
 ) -> str:
     """Return the short answer, a list with its `status` behind it or prose. A labelled statement is
-    a separate paragraph, and the best passage begins with the sentence that answers.
+    a separate paragraph, and the best passage begins with the sentence that answers. What the asker
+    should do, in `steps`, follows what is said of the question as a whole.
     """
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
@@ -40,9 +47,10 @@ def render_short(
         whole = draft.short_answer[: -sum(map(len, items))]
         is_tabled = not marks.layout.as_table
         span = tell_span(draft, ledger, marks.words) if is_tabled else ""
-        return _render_items(whole, items, marks, status, span)
+        return _render_items(whole, items, marks, status, span, steps)
     if not draft.by_code:
-        return _render_unlisted(draft.short_answer, marks, asked)
+        told = _render_unlisted(draft.short_answer, marks, asked)
+        return "\n\n".join(filter(None, (told, steps)))
     blocks: list[str] = []
     groups = group_statements(draft.short_answer, marks, asked)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
@@ -137,10 +145,11 @@ def _render_items(
     marks: Markers,
     status: str,
     span: str,
+    steps: str,
 ) -> str:
-    """Return what the short answer says of the question as a whole, a list of the rest, and how far
-    the question is answered; that opens it where nothing is said of the whole. An item of landmarks
-    of the course of events ends with its `span`.
+    """Return what the short answer says of the question as a whole, the steps, a list of the rest,
+    and how far the question is answered; that opens it where nothing is said of the whole. An item
+    of landmarks of the course of events ends with its `span`.
     """
     first = " ".join(inline_texts(whole, marks))
 
@@ -150,8 +159,8 @@ def _render_items(
 
     listed = "\n".join(map(item, items))
     if not first:
-        return "\n\n".join(filter(None, (status, listed)))
-    return "\n\n".join(filter(None, (first, listed, status)))
+        return "\n\n".join(filter(None, (status, steps, listed)))
+    return "\n\n".join(filter(None, (first, steps, listed, status)))
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str]) -> str:

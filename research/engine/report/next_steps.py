@@ -1,0 +1,104 @@
+"""Next steps, which the model infers: whether they keep to what is known, and what is their own."""
+
+from __future__ import annotations
+
+import re
+
+from research.engine.evidence.claim_check import check_claim
+from research.engine.evidence.claims.figures import foreign_dates
+from research.engine.evidence.claims.formulas import has_foreign_figure
+from research.engine.evidence.claims.names import has_unknown_name
+from research.engine.evidence.claims.operands import NotComputedError
+from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.report.draft import Statement
+from research.engine.report.statement_check import calculate_formulas, sources_of_formulas
+from research.engine.text.amounts import find_amounts
+from research.engine.text.entities import find_names
+
+_NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
+"""A zero: a next step may set a value to 0 that no quote has."""
+_STRANGE = frozenset((
+    "number differs", "date differs", "negation differs", "direction differs", "pairs mixed up",
+))  # fmt: skip
+"""Differences from quotes and question that no step may have; names are compared by themselves, and
+who does what is for the verifier.
+"""
+_CODE = re.compile(r"`([^`]+)`")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|[^\W\d]\w*(?:[_.:-]\w+)+|\w+(?=\()")
+"""An option, a name with a joint, or a function that is called."""
+
+
+def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
+    """Return whether a step names nothing that its quotes and the question don't, turns none of
+    them round, and rests on something that no page dictates. In code, values and words may be its
+    own, but no identifiers.
+    """
+    records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
+    if not step.text or not records or any(record.is_dictated for record in records):
+        return False
+    try:
+        given = _given(step, ledger)
+    except NotComputedError:
+        return False
+    said = step.text if ledger.began < Form.COMPUTED else _CODE.sub(" ", step.text)
+    said = _NOTHING.sub("", said)
+    if said[1:2].islower() and ledger.began >= Form.COMPUTED:
+        said = said[0].lower() + said[1:]  # "Plan …" is no name
+    if not _is_alike(said, step, given, ledger):
+        return False
+    names = [name for code in _code_of(step, ledger) for name in _named(code)]
+    return all(name.casefold() in given.casefold() for name in names)
+
+
+def _is_alike(said: str, step: Statement, given: str, ledger: Ledger) -> bool:
+    """Return whether the words of a step have no figure, date or name of their own, and turn
+    nothing round.
+    """
+    reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
+    if ledger.began < Form.COMPUTED:
+        is_known = all(name.casefold() in given.casefold() for name in find_names(said))
+        return is_known and _STRANGE.isdisjoint(reasons)
+    if step.formulas:
+        sources = sources_of_formulas(step, ledger)
+        return not (
+            has_foreign_figure(said, step.formulas, sources)
+            or foreign_dates(said, given, "")
+            or has_unknown_name(said, given, ledger.plan.language)
+        )
+    is_known = not has_unknown_name(said, given, ledger.plan.language)
+    return is_known and _STRANGE.isdisjoint(reasons)
+
+
+def proposes(step: Statement, ledger: Ledger) -> bool:
+    """Return whether code in a step has a value or a word that no text gives."""
+    given = _given(step, ledger)
+    known = {each.group().casefold() for each in _WORD.finditer(given)}
+    values = {each.value for each in find_amounts(given)} | {
+        each.base for each in find_amounts(given)
+    }
+    return any(
+        any(each.group().casefold() not in known for each in _WORD.finditer(code))
+        or any(each.value not in values for each in find_amounts(_IDENTIFIER.sub(" ", code)))
+        for code in _code_of(step, ledger)
+    )
+
+
+def _code_of(step: Statement, ledger: Ledger) -> list[str]:
+    return _CODE.findall(step.text) if ledger.began >= Form.COMPUTED else []
+
+
+def _named(code: str) -> list[str]:
+    return [found.group() for found in _IDENTIFIER.finditer(code)]
+
+
+def _given(step: Statement, ledger: Ledger) -> str:
+    """Return what a step may draw on: its quotes, their headings, the question, and what its
+    formulas make. Raises `NotComputedError`.
+    """
+    records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
+    quotes = [source.quote for record in records for source in record.sources]
+    heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
+    made = [each.result for each in calculate_formulas(step, ledger)]
+    return " ".join((*quotes, *heads, ledger.question, *made))
