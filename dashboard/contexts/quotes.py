@@ -319,7 +319,7 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     quotes = [quote for record in said.evidence for quote in record.quotes.all()]
     if text.is_quotation:
         return QUOTATION
-    if text.heading == labels_for(rows.run.language)["next_steps"]:
+    if text.is_step or text.heading == labels_for(rows.run.language)["next_steps"]:
         return INFERRED
     if text.label:
         is_there = any(text.text.casefold() in quote.quote.casefold() for quote in quotes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from markdown_it.token import Token
@@ -33,7 +33,7 @@ class CitedText:
 
     A value of a table has the names of its row and column as its `label`. `clauses` are the words
     before each group of markers, with the group, and make up the text; () if one group stands
-    behind all of them.
+    behind all of them. `is_step` says that it is a step of the numbered list in the short answer.
     """
 
     text: str
@@ -41,6 +41,7 @@ class CitedText:
     heading: str = ""
     label: str = ""
     clauses: tuple[tuple[str, tuple[Marked, ...]], ...] = ()
+    is_step: bool = False
 
     @cached_property
     def bare(self) -> str:
@@ -70,13 +71,15 @@ def cited_texts(markdown: str) -> list[CitedText]:
 
 
 def _read(tokens: list[Token]) -> Iterator[CitedText]:
-    heading, names, row, within_head = "", list[str](), list[str](), False
+    heading, names, row, within_head, numbered = "", list[str](), list[str](), False, 0
     for before, token in zip([tokens[0], *tokens] if tokens else [], tokens, strict=False):
         if token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"
             names = [] if within_head else names
         elif token.type == "tr_open":
             row = []
+        elif token.type in ("ordered_list_open", "ordered_list_close"):
+            numbered += token.nesting
         elif token.type == "inline" and before.type == "heading_open":
             heading = plain_text(token) if before.tag == "h2" else heading
         elif token.type == "inline" and within_head:
@@ -86,7 +89,8 @@ def _read(tokens: list[Token]) -> Iterator[CitedText]:
             if before.type == "td_open":
                 row.append(MARKER.sub("", plain_text(token)).strip())
                 label = _label_of(row, names)
-            yield from _statements(token, heading, label)
+            for said in _statements(token, heading, label):
+                yield replace(said, is_step=bool(numbered) and not heading)
 
 
 def _label_of(row: list[str], names: list[str]) -> str:

@@ -24,7 +24,7 @@ from research.engine.evidence.claims import clauses, computed, names, proof, wor
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, ranked_sentences
-from research.engine.report import draft, key_claims, speculative_draft
+from research.engine.report import key_claims, speculative_draft, statement_check
 from research.engine.report.rendering import closing
 from research.engine.rounds import findings, research_round
 from research.engine.text import amounts, numerals, quantities, similarity
@@ -261,7 +261,7 @@ TABLE = (
              (test_report.test_every_answered_sub_question_has_a_section,)),
     Mutation("D14", closing, "and a.id not in shown", "",
              (test_report.test_a_sub_question_stands_in_one_place_only,)),
-    Mutation("F2", draft, "if check.outcome == \"refused\":", "if False:",
+    Mutation("F2", statement_check, "if check.outcome == \"refused\":", "if False:",
              (test_report.test_what_the_repair_does_not_mend_is_cut_and_the_share_shown,)),
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ import re
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.figures import foreign_dates
 from research.engine.evidence.claims.formulas import has_foreign_figure
-from research.engine.evidence.claims.names import has_unknown_name
+from research.engine.evidence.claims.names import has_unknown_name, identifiers_in
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
@@ -26,7 +26,7 @@ who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|[^\W\d]\w*(?:[_.:-]\w+)+|\w+(?=\()")
+_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|(?<!\w)[^\W\d_]\w*(?:[_.:-]\w+)+|\w+(?=\()")
 """An option, a name with a joint, or a function that is called."""
 
 
@@ -48,7 +48,9 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
         said = said[0].lower() + said[1:]  # "Plan …" is no name
     if not _is_alike(said, step, given, ledger):
         return False
-    names = [name for code in _code_of(step, ledger) for name in _named(code)]
+    names = {name for code in _code_of(step, ledger) for name in _named(code)}
+    if ledger.began >= Form.COMPUTED:
+        names |= identifiers_in(step.text)
     return all(name.casefold() in given.casefold() for name in names)
 
 

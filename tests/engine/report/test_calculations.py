@@ -6,10 +6,19 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
-from research.engine.report.draft import Computation, Draft, Section, Statement
+from research.engine.report.draft import (
+    Computation,
+    Draft,
+    Section,
+    Statement,
+    cite_ids,
+    with_known_figures,
+)
 from research.engine.report.rendering.calculations import calculations_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.statement_check import check_statement
+from research.engine.verifier.pairs import CitedQuote
+from research.engine.verifier.planting import shown_pair
 from tests.engine.scripted import ledger, page, quoted
 
 OLD, NEW = "In 1990 the pier had 120 lamps.", "In 2020 the pier had 180 lamps."
@@ -90,3 +99,32 @@ def test_a_report_without_computed_statements_has_no_calculations(known: Ledger)
     rendered = render_report(known, draft, "Done", 0, 0)
     assert "Calculations" not in rendered.markdown
     assert rendered.citations[0].calculations == ()
+
+
+@pytest.mark.requirement("C11")
+def test_a_formula_is_shown_with_its_sources_and_leaves_the_words_to_the_verifier(
+    known: Ledger,
+) -> None:
+    text = "The lamps of 2020 are 1.5 times {= 180 / 120} those of 1990. [E1, E2]"
+    said = cite_ids(text, known)
+    assert said.text == "The lamps of 2020 are 1.5 times those of 1990."
+    assert check_statement(said, known).outcome == "undecided"
+    pair = shown_pair(said, known)
+    assert CitedQuote("180 (E2) ÷ 120 (E1) = 1.5 times", "computed by code") in pair.quotes
+    draft = Draft((said,), (Section("A1", (said,)),))
+    shown = render_report(known, draft, "", 0, 0).markdown
+    assert "- 180 [2] ÷ 120 [1] = 1.5 times" in shown and "{=" not in shown
+    wrong = cite_ids(text.replace("1.5", "1.7"), known)
+    assert check_statement(wrong, known).outcome == "refused"
+    foreign = cite_ids(text.replace("those", "the 90 lamps"), known)
+    assert check_statement(foreign, known).outcome == "refused"
+
+
+def test_a_figure_said_again_keeps_its_formula_and_evidence(known: Ledger) -> None:
+    made = cite_ids("It has 1.5 times {= 180 / 120} the lamps. [E1, E2]", known)
+    again, other = with_known_figures(
+        [cite_ids("There are 1.5 times as many. [E2]", known), cite_ids(f"{NEW} [E2]", known)],
+        [made],
+    )
+    assert again.formulas == made.formulas and set(again.evidence) == {"E1", "E2"}
+    assert other.formulas == () and other.evidence == ("E2",)

@@ -33,12 +33,12 @@ def refusing(answer: Answer) -> Answer:
 async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() -> None:
     model, ran = await asked(FOUNDRY)
     told = ran.report.markdown
-    assert f"## Next steps\n\n*{INFERRED}*\n\n1. Look for the papers" in told
-    assert told.index("Short answer") < told.index("## Next steps") < told.index("## Sources")
+    assert f"**What to do.** *{INFERRED}*\n\n1. Look for the papers" in told
+    assert told.index("Short answer") < told.index("What to do") < told.index("## ")
     [line] = [line for line in told.splitlines() if line.startswith("1. Look")]
     assert line.endswith("]") and "E1" not in line
     prompt = next(r.system for r in model.requests if r.task == "draft")
-    assert "`next_steps`: only where the question asks what to do" in prompt
+    assert "`next_steps`: where the question asks what to do" in prompt
     shown = [r.prompt for r in model.requests if r.task == "verify"][-1]
     assert f'"{CHAIN.question}" (question)' in shown
 
@@ -48,14 +48,16 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
     [
         "Ask for the foundry's ledgers of 1871. [E2]",
         "Write to the Leith Heritage Society about the foundry. [E2]",
-        "Set `max_lamps` higher at the foundry. [E2]",
+        "Set max_lamps higher at the foundry. [E2]",
+        "Set `max_lamps = 3` at the foundry. [E2]",
+        "Visit the foundry 14 {= 2 * 6} times. [E2]",
         "Visit the foundry. [E99]",
         "Visit the foundry.",
     ],
 )
 async def test_a_step_with_a_figure_or_name_of_its_own_is_left_out(step: str) -> None:
     _, ran = await asked(step, repair=lambda _: {"statements": []})
-    assert "Next steps" not in ran.report.markdown
+    assert "What to do" not in ran.report.markdown
 
 
 async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
@@ -75,18 +77,26 @@ async def test_a_step_may_set_something_to_zero() -> None:
     assert "1. Count 0 visits" in ran.report.markdown
 
 
+async def test_a_value_of_the_model_s_own_is_marked() -> None:
+    _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", "Go. [E2]")
+    assert "What to do" not in ran.report.markdown or "--copies" not in ran.report.markdown
+    _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
+    [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
+    assert "*(no source gives this value or command: the model proposes it)* [" in line
+
+
 async def test_a_step_that_says_something_else_is_left_out() -> None:
     _, ran = await asked(FOUNDRY, verify=refusing)
-    assert "Next steps" not in ran.report.markdown
+    assert "What to do" not in ran.report.markdown
 
 
 async def test_without_a_believed_verifier_there_are_no_steps() -> None:
     _, ran = await asked(FOUNDRY, verify=lambda answer: {**answer, "carried": [], "more": []})
-    assert "Next steps" not in ran.report.markdown
+    assert "What to do" not in ran.report.markdown
 
 
 async def test_a_run_of_an_earlier_form_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
     model, ran = await asked()
-    assert "Next steps" not in ran.report.markdown
+    assert "What to do" not in ran.report.markdown
     assert not any("next_steps" in r.system for r in model.requests)

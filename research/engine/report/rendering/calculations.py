@@ -25,7 +25,11 @@ class Calculated:
 
     @property
     def line(self) -> str:
-        return f"{self.statement.text} {self.calculation.formula}"
+        """Return the calculation behind its statement; a formula alone, since the words around it
+        are judged by the verifier.
+        """
+        formula = self.calculation.formula
+        return formula if self.calculation.terms else f"{self.statement.text} {formula}"
 
     def citing(self, marks: Marks, line: str) -> str:
         """Return the line with the citations of its figures instead of the ids of their evidence,

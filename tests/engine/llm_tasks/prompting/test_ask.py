@@ -30,6 +30,7 @@ CONTEXT = {
     "evidence": [],
     "aspects": [],
     "starts_anew": True,
+    "has_formulas": True,
 }
 TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, repair.REPAIR]
 TASKS += [sections.SECTION, sections.SUMMARY, intake.AGREED_UNNAMED, intake.ASKING_UNNAMED]

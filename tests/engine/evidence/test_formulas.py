@@ -1,0 +1,74 @@
+"""Formulas behind figures: what code computes again, and what it refuses."""
+
+import pytest
+
+from research.engine.evidence.claims.formulas import compute_formulas, split_formulas
+from research.engine.evidence.claims.operands import ASKED, NotComputedError
+
+QUESTION = "What should we change for a table of 400 million rows with 4 million updates a day?"
+QUOTE = "Vacuuming starts when 20% of the rows are dead. A pass takes 90 minutes and 1,200 buffers."
+SOURCES = [("E1", QUOTE), (ASKED, QUESTION)]
+
+
+def formulas_of(text: str, *sources: tuple[str, str]) -> list[str]:
+    _, formulas = split_formulas(text)
+    return [made.formula for made in compute_formulas(formulas, sources or SOURCES)]
+
+
+def test_the_text_stands_without_its_formulas() -> None:
+    text, formulas = split_formulas("After 80 million {= 20% * 400 million} dead rows, it starts.")
+    assert text == "After 80 million dead rows, it starts."
+    assert [each.terms for each in formulas] == ["20% * 400 million"]
+
+
+@pytest.mark.parametrize(
+    "text, formula",
+    [
+        ("80 million {= 20% * 400 million} rows", "20% (E1) × 400 million = 80 million rows"),
+        (
+            "every 20 days {= 20% * 400 million / 4 million}",
+            "20% (E1) × 400 million ÷ 4 million = 20 days",
+        ),
+        ("about 1.5 hours {= 90 / 60}", "90 (E1) ÷ 60 = 1.5 hours"),
+        ("1% {= 4 million / 400 million} of it", "4 million ÷ 400 million = 1%"),
+        (
+            "320 million {= (1 - 20%) * 400 million} rows",
+            "(1 − 20% (E1)) × 400 million = 320 million rows",
+        ),
+        ("more than 13 {= 1,200 / 90} a minute", "1,200 (E1) ÷ 90 (E1) = 13 a minute"),
+    ],
+)
+def test_a_figure_that_follows_is_computed_again(text: str, formula: str) -> None:
+    assert formulas_of(text) == [formula]
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("90 million {= 20% * 400 million} rows", "makes another figure"),
+        ("80 million {= 25% * 320 million} rows", "'25%' in its formula is in no quote"),
+        ("every 20 weeks {= 20% * 400 million / 4 million}", "in another unit"),
+        ("1 hour {= 90 / 60}", "makes another figure"),
+        ("exactly 13 {= 1,200 / 90} a minute", "makes another figure"),
+        ("Rows {= 20% * 400 million}", "no figure stands in front"),
+        ("60 {= 60} minutes", "needs two numbers"),
+        ("24 {= 24 * 1} hours", "needs two numbers"),
+        ("80 {= 20% * rows}", "'rows' in its formula is no number"),
+        ("80 {= 20% * (400 million}", "can't be read"),
+        ("0 {= 90 / (20% - 20%)}", "divides by zero"),
+    ],
+)
+def test_a_figure_that_does_not_follow_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(NotComputedError, match=reason.replace("(", r"\(")):
+        formulas_of(text)
+
+
+def test_a_formula_may_go_on_from_the_one_before() -> None:
+    text = "80 million {= 20% * 400 million} rows, 20 days {= 80 million / 4 million} of updates"
+    assert formulas_of(text)[1] == "80 million ÷ 4 million = 20 days"
+
+
+def test_numbers_are_read_as_their_language_writes_them() -> None:
+    quote = "Bei Zahlung binnen 10 Tagen werden 2,5 Prozent Skonto auf 86.000 Euro gewährt."
+    text = "Das bringt 2.150 Euro {= 2,5% * 86.000}."
+    assert formulas_of(text, ("E1", quote)) == ["2,5% (E1) × 86.000 (E1) = 2.150 Euro"]
