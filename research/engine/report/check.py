@@ -62,6 +62,9 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
+    dropped = _needless_verdicts(run, draft, faults)
+    draft = put_instead(draft, dict.fromkeys(dropped))
+    faults = [fault for fault in faults if fault.statement not in dropped]
     strange = await strange_steps(run, draft.next_steps)
     odd = _as_faults(draft, strange)
     mended, second = dict[Statement, Statement | None](), Verdicts()
@@ -90,7 +93,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     return Checked(
         shown,
         sum(said is not None for said in mended.values()),
-        sum(fault in found for fault in left),
+        sum(fault in found for fault in left) + len(dropped),
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
     )
@@ -128,6 +131,16 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
         if said in refused:
             by_number.setdefault(number, Fault(number, said, NOT_CARRIED))
     return [by_number[number] for number in sorted(by_number)]
+
+
+def _needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
+    """Return the faulty sentences on the question as a whole beside one that stands: their quotes
+    say nothing of the whole, so that a repair only lists what they say.
+    """
+    faulty = {fault.statement for fault in faults}
+    told = [said for said in draft.short_answer if said.is_verdict]
+    stands = run.form >= Form.COMPUTED and any(said not in faulty for said in told)
+    return faulty.intersection(told) if stands else set()
 
 
 def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> bool:

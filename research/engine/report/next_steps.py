@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from research.engine.evidence.claim_check import check_claim
-from research.engine.evidence.claims.figures import foreign_dates
+from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
 from research.engine.evidence.claims.formulas import has_foreign_figure
 from research.engine.evidence.claims.names import has_unknown_name, identifiers_in
 from research.engine.evidence.claims.operands import NotComputedError
@@ -26,14 +26,13 @@ who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|(?<!\w)[^\W\d_]\w*(?:[_.:-]\w+)+|\w+(?=\()")
+_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|(?<!\w)[^\W\d_]\w*(?:[_.-]\w+)+|\w+(?=\()")
 """An option, a name with a joint, or a function that is called."""
 
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
-    """Return whether a step names nothing that its quotes and the question don't, turns none of
-    them round, and rests on something that no page dictates. In code, values and words may be its
-    own, but no identifiers.
+    """Return whether a step names nothing that its quotes and the question don't, and rests on
+    something that no page dictates. In code, values and words may be its own, but no identifiers.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
@@ -50,27 +49,27 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
         return False
     names = {name for code in _code_of(step, ledger) for name in _named(code)}
     if ledger.began >= Form.COMPUTED:
-        names |= identifiers_in(step.text)
+        names |= {name for name in identifiers_in(step.text) if not name[0].isdigit()}
     return all(name.casefold() in given.casefold() for name in names)
 
 
 def _is_alike(said: str, step: Statement, given: str, ledger: Ledger) -> bool:
-    """Return whether the words of a step have no figure, date or name of their own, and turn
-    nothing round.
+    """Return whether the words of a step have no figure, date or name of their own; whether they
+    turn a quote round is for the verifier.
     """
-    reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
     if ledger.began < Form.COMPUTED:
+        reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
         is_known = all(name.casefold() in given.casefold() for name in find_names(said))
         return is_known and _STRANGE.isdisjoint(reasons)
     if step.formulas:
-        sources = sources_of_formulas(step, ledger)
-        return not (
-            has_foreign_figure(said, step.formulas, sources)
-            or foreign_dates(said, given, "")
-            or has_unknown_name(said, given, ledger.plan.language)
-        )
-    is_known = not has_unknown_name(said, given, ledger.plan.language)
-    return is_known and _STRANGE.isdisjoint(reasons)
+        is_strange = has_foreign_figure(said, step.formulas, sources_of_formulas(step, ledger))
+    else:
+        is_strange = bool(foreign_amounts(said, given, ""))
+    return not (
+        is_strange
+        or foreign_dates(said, given, "")
+        or has_unknown_name(said, given, ledger.plan.language)
+    )
 
 
 def proposes(step: Statement, ledger: Ledger) -> bool:

@@ -117,6 +117,9 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
         is_told_more = ledger.began >= Form.ORGANISED
         shown = _covering(said, nearest) if is_told_more else _best_two(said, nearest)
+        if ledger.began >= Form.COMPUTED:
+            own = [each for each in nearest if each.url == nearest[0].url]
+            shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
         quotes |= dict.fromkeys(_cited(each, tells_dates) for each in shown)
     return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
 

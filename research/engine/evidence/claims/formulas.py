@@ -66,6 +66,20 @@ _WORDS_OF_NUMBERS = (  # in other languages, behind digits
     (re.compile(r"(?<=\d)\s(?:Millionen|Mio\b\.?|millones|milioni|milhões|miljoen)"), " million"),
     (re.compile(r"(?<=\d)\s(?:Milliarden?|Mrd\b\.?|milliards|miliardi|miljard)"), " billion"),
 )  # fmt: skip
+_GERMAN = (
+    "zwei",
+    "drei",
+    "vier",
+    "fünf",
+    "sechs",
+    "sieben",
+    "acht",
+    "neun",
+    "zehn",
+    "elf",
+    "zwölf",
+)
+_GERMAN_WORD = re.compile(rf"\b(?:{'|'.join(_GERMAN)})\b", re.IGNORECASE)
 _THIN_SPACE = re.compile(r"(?<=\d)[\u2009\u2008](?=\d{3}\b)")
 _GROUPED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
@@ -211,8 +225,9 @@ def _is_same(said: Amount, exact: Fraction, before: str) -> bool:
 
 
 def _in_english(text: str) -> str:
-    """Return a text with the words behind its numbers in English."""
+    """Return a text with the words behind its numbers, and German ones up to twelve, in English."""
     text = _THIN_SPACE.sub(" ", text)
+    text = _GERMAN_WORD.sub(lambda found: str(_GERMAN.index(found[0].lower()) + 2), text)
     for word, english in _WORDS_OF_NUMBERS:
         text = word.sub(english, text)
     return text

@@ -74,8 +74,11 @@ def calculations_section(calculations: Sequence[Calculated], words: Labels, mark
     """
     if not calculations:
         return ""
-    formulas = {each.calculation.formula: each for each in calculations}
+    shown: dict[str, Calculated] = {}
+    for each in calculations:  # "80 million" and "80 million rows" are one
+        shown.setdefault(each.calculation.terms or each.calculation.formula, each)
     lines = [
-        f"- {each.citing(marks, escape_markdown(formula))}" for formula, each in formulas.items()
+        f"- {each.citing(marks, escape_markdown(each.calculation.formula))}"
+        for each in shown.values()
     ]
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))
