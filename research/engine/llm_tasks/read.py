@@ -161,6 +161,7 @@ async def _read_with_model(
                         run.question.text,
                         most_quotes,
                         keeps_quotes=is_repaired,
+                        leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
                     )
 
     await run_in_thread(check_findings)

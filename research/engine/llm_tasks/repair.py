@@ -16,7 +16,7 @@ from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Aspect, Evidence
-from research.engine.report.draft import Fault, Statement, aspect_of, statement_of
+from research.engine.report.draft import Fault, Statement, aspect_of, split_part, statement_of
 from research.engine.report.statement_check import calculate
 from research.engine.run import Run
 
@@ -60,7 +60,10 @@ async def repair_statements(run: Run, found: Sequence[Fault]) -> dict[Statement,
 
 def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Statement | None:
     """Return a statement with another text and evidence, computed as before if it still is."""
-    new = statement_of(answer.text.strip().removeprefix("- "), answer.evidence)
+    text = answer.text.strip().removeprefix("- ")
+    if ledger.began >= Form.COMPUTED:
+        text = split_part(text, ledger)[1]
+    new = statement_of(text, answer.evidence)
     if not new.text:
         return None
     said = replace(

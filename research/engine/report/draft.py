@@ -205,21 +205,23 @@ def with_known_figures(
     statements: Iterable[Statement], others: Iterable[Statement] = ()
 ) -> list[Statement]:
     """Return the statements, each with the formulas and the evidence of those, and of `others`,
-    that make a figure which it gives, or calculates with, as well.
+    that make a figure which it gives, or calculates with, and makes by no formula of its own.
     """
     given = [*statements]
-    made = [(formula, each) for each in (*given, *others) for formula in each.formulas]
+    sources = sorted((*given, *others), key=lambda each: len(each.evidence))
+    made = [(formula, each) for each in sources for formula in each.formulas]
     return [reduce(_with_figure, made, said) for said in given]
 
 
 def _with_figure(said: Statement, made: tuple[Formula, Statement]) -> Statement:
     formula, source = made
-    terms = (each.terms for each in said.formulas)
-    if formula in said.formulas or not makes_figure_of(formula, " ".join((said.text, *terms))):
+    own = {each.terms for each in said.formulas}
+    text = " ".join((said.text, *own))
+    if formula.terms in own or not makes_figure_of(formula, text):
         return said
-    evidence = tuple(dict.fromkeys((*said.evidence, *source.evidence)))
     before = source.formulas[: source.formulas.index(formula)]
-    known = tuple(each for each in (*before, formula) if each not in said.formulas)
+    known = tuple(each for each in (*before, formula) if each.terms not in own)
+    evidence = tuple(dict.fromkeys((*said.evidence, *source.evidence)))
     return replace(said, formulas=(*known, *said.formulas), evidence=evidence)
 
 

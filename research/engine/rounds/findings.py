@@ -56,6 +56,10 @@ class Refusal:
     reason: str
 
 
+OF_THINGS = frozenset({"number differs", "date differs", "name differs", "pairs mixed up"})
+"""Differences between a claim and its quotes that are no matter of wording."""
+
+
 @dataclass
 class Reading:
     """Result of reading one unit's pages: checked findings, leads and refusals.
@@ -83,6 +87,7 @@ def check_finding(
     question: str,
     most_quotes: int = 1,
     keeps_quotes: bool = False,
+    leaves_words: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
     apart. A claim that only its first quote doesn't refuse has it alone, unless it `keeps_quotes`.
@@ -90,7 +95,8 @@ def check_finding(
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
     the sub-question, and refused otherwise. `lines` are the sentences that the claim refers to; the
-    page of the first one counts.
+    page of the first one counts. Where a good verifier judges later what the report says,
+    `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes.
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
@@ -112,11 +118,17 @@ def check_finding(
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
     if any(line.dictated for line in lines):
+        if leaves_words:  # the first one may only open a list
+            source = max((source, *also), key=lambda each: len(each.quote))
         quote = quotes.plain_quote(source.quote)
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     context = f"{page.title} {source.section} {question}"
     whole = " ".join(each.quote for each in (source, *also))
+    if leaves_words and not _is_foreign(claim, whole, context, source.day):
+        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
+        reading.findings.append(found)
+        return
     if also and not find_claim_fault(claim, whole, context, source.day):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
@@ -127,7 +139,7 @@ def check_finding(
         heads = f"{page.title} {source.section}"
         if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
             return
-    kept = tuple(also) if keeps_quotes and not reason else ()
+    kept = tuple(also) if keeps_quotes and (leaves_words or not reason) else ()
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
 
 
@@ -192,6 +204,18 @@ def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> s
         return ", ".join(check.reasons)
     is_foreign = foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})")
     return "date differs" if is_foreign else ""
+
+
+def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:
+    """Return whether a claim is on something else than its quotes, or gives a figure, date or name
+    that they don't.
+    """
+    if not claim_check.is_supported(claim, quote, context):
+        return True
+    check = claim_check.check_claim(claim, quote, context, by="floor", dated=dated)
+    if check.outcome == "refused" and not OF_THINGS.isdisjoint(check.reasons):
+        return True
+    return bool(foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})"))
 
 
 def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:

@@ -82,7 +82,8 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     assert "What to do" not in ran.report.markdown or "--copies" not in ran.report.markdown
     _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
-    assert "*(no source gives this value or command: the model proposes it)* [" in line
+    assert "*(proposal)* [" in line
+    assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
 
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:

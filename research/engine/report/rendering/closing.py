@@ -184,12 +184,14 @@ def render_steps(draft: Draft, marks: Markers) -> str:
     """
     if not draft.next_steps:
         return ""
-    words = marks.words
-    lines = []
+    words, lines, is_own = marks.words, list[str](), False
     for n, said in enumerate(draft.next_steps, 1):
-        own = f" *({words['proposed']})*" if proposes(said, marks.ledger) else ""
+        proposed = proposes(said, marks.ledger)
+        is_own = is_own or proposed
+        own = f" *({words['proposed']})*" if proposed else ""
         lines.append(f"{n}. {escape_sentence(said.text)}{own} {marks.of(said.evidence)}")
-    return f"**{words['what_to_do']}.** *{words['inferred']}*\n\n" + "\n".join(lines)
+    note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
+    return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:
