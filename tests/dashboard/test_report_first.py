@@ -504,6 +504,23 @@ def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client,
     assert page.select(".account dd")[-1].get_text() == "Part 2; more detail on: Part 1"
 
 
+@pytest.mark.parametrize("points", [["The age", "Its owner"], []])
+def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
+    client: Client, run: Run, points: list[str]
+) -> None:
+    add_evidence(run, 2)
+    lines = "".join(f"- {each}\n" for each in points)
+    version = run.reports.get()
+    section = f"\n\n## Still open\n\n{lines}\n## Sources\n\n- A page\n" if points else ""
+    run.reports.update(markdown=f"{version.markdown}{section}", checks={"open_points": len(points)})
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    account = [row.get_text() for row in page.select(".account > div")]
+    left_open, earlier = account[-2:]
+    assert left_open == f"Left open{'; '.join(points) or 'The report names nothing.'}"
+    assert earlier.startswith("Last assessmentBefore the report was written, this was still miss")
+    assert text(page, ".gaps h2") == "Missing at the last assessment"
+
+
 def test_sites_are_counted_as_the_report_counts_them(client: Client, run: Run) -> None:
     """The report counts a page with the text of another site's as that site's."""
     other = add_evidence(run, 2)
