@@ -382,7 +382,7 @@ def _describe_marks(rows: RunRows) -> str:
     ]
     if last is None or len(marks) < 2:
         return ""
-    told = gettext("Made of marks from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
+    told = gettext("The marks behind it, from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
     return f"{told} {cap_sentence(last)}" if last.cap_reason else told
 
 

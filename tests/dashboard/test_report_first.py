@@ -464,7 +464,7 @@ def test_the_score_is_told_with_the_marks_that_it_is_made_of(client: Client, run
     run.rounds.update(dimensions=marks)
     account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
     made = "Completeness 9.0, Depth of treatment 8.0, Actionability 7.0."
-    assert f"research can stop at 7.0. Made of marks from 1 to 10: {made}" in account
+    assert f"research can stop at 7.0. The marks behind it, from 1 to 10: {made}" in account
     run.rounds.update(cap=5.0, cap_reason="1 without an answer", model_score=8.0)
     account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
     assert "The marks give 8.0; capped at 5.0: 1 without an answer." in account
@@ -516,7 +516,7 @@ def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
     page = shown(client, f"/runs/{run.public_id}/research/")
     account = [row.get_text() for row in page.select(".account > div")]
     left_open, earlier = account[-2:]
-    assert left_open == f"Left open{'; '.join(points) or 'The report names nothing.'}"
+    assert left_open == f"Left open{'; '.join(points) or 'The report lists no open point.'}"
     assert earlier.startswith("Last assessmentBefore the report was written, this was still miss")
     assert text(page, ".gaps h2") == "Missing at the last assessment"
 
