@@ -103,7 +103,7 @@ def describe_left_open(rows: RunRows) -> Iterator[tuple[str, str]]:
         yield _("Left open"), missing
         return
     points = open_points(rows.report.markdown, rows.run.language)
-    yield _("Left open"), "; ".join(points) or _("The report lists no open point.")
+    yield _("Left open"), "; ".join(points)
     if missing:
         told = _("Before the report was written, this was still missing: %(gaps)s.")
         yield _("Last assessment"), told % {"gaps": missing}
