@@ -130,6 +130,7 @@ def show_report(request: HttpRequest, run: Run) -> HttpResponse:
         raise Http404("no report")
     context = {
         "is_shared": True,
+        "shows": "ended outcome report answer",
         "run": run_head(run, trust=rows.trust, judged_by_model=rows.judged_by_model),
         "live": fragments.render_leaves(rows, LEAVES),
         "exports": export_links(run),

@@ -147,11 +147,12 @@ def store_command(actor: Any, run: Run, command: NewCommand) -> Command:
             return runs.answer_questions(actor, run, command.answers)
         case Approval():
             terms = command.terms.model_dump(exclude_none=True) if command.terms else None
+            consent = command.searches_private_words
             return runs.approve_plan(
-                actor, run, command.sub_questions, terms, command.searches_private_words
+                actor, run, command.sub_questions, terms, consent, command.depth
             )
         case Revision():
-            return runs.send_back(actor, run, command.comment)
+            return runs.send_back(actor, run, command.comment, command.depth)
         case Topic():
             return TOPICS[command.kind](actor, run, command.topic)
         case Instruction():

@@ -30,6 +30,7 @@ Question = Annotated[
 ]
 Turn = Annotated[str, StringConstraints(min_length=1, max_length=TURN_LENGTH, pattern=NOT_BLANK)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_LENGTH, pattern=NOT_BLANK)]
+Depth = Literal["quick", "standard", "thorough"]
 Term = Annotated[str, StringConstraints(max_length=TEXT_LENGTH, pattern=NO_NUL)]
 KnownId = Annotated[str, StringConstraints(pattern=NO_NUL)]
 Reader = Annotated[
@@ -79,7 +80,7 @@ class Payload(Storable):
 
 class NewRun(Payload):
     question: Question
-    depth: Literal["quick", "standard", "thorough"] | None = Field(
+    depth: Depth | None = Field(
         None, description="How much may be spent; the installation's default if not given."
     )
     sources: Literal["web", "documents", "both", "samples"] | None = Field(
@@ -131,6 +132,7 @@ class Approval(Payload):
     searches_private_words: bool | None = Field(
         None, description="Whether words of documents may be sent to web searches."
     )
+    depth: Depth | None = Field(None, description="Changes how thorough the report is.")
 
 
 class Revision(Payload):
@@ -138,6 +140,7 @@ class Revision(Payload):
 
     kind: Literal["revise"]
     comment: Line
+    depth: Depth | None = Field(None, description="Changes how thorough the report is.")
 
 
 class Topic(Payload):
@@ -146,7 +149,9 @@ class Topic(Payload):
 
 
 class Instruction(Payload):
-    """What to look for, use or tell, in words; followed from the end of the round on."""
+    """What to look for, use or tell, in words; followed from the start if given at the
+    plan, otherwise from the end of the round on.
+    """
 
     kind: Literal["instruct"]
     text: Annotated[

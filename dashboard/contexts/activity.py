@@ -12,14 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.aspects import (
-    describe_open,
     exclude_dropped,
     may_answer,
     raised_by,
 )
 from dashboard.contexts.evidence import describe_cited
-from dashboard.contexts.quality import cap_sentence
-from dashboard.contexts.report import describe_checks, describe_verifier
+from dashboard.contexts.quality import cap_sentence, describe_left_open
+from dashboard.contexts.report import check_details, summarize_checks
 from dashboard.contexts.rounds import searches_tried, told_instructions
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
@@ -261,20 +260,34 @@ def describe_evaluation(found: Mapping[str, Any] | None) -> str:
 
 
 def account_lines(rows: RunRows) -> list[dict[str, Any]]:
-    """Return what an ended run asked and read, how it was judged, why it stopped, what is open."""
+    """Return what an ended run asked and read, how it was judged, why it stopped, what is open.
+
+    `more` has sentences that are folded.
+    """
     if not rows.run.ended:
         return []
     is_done = rows.run.status == Status.COMPLETED
+    checks = _checks_of(rows)
     lines = (
-        (gettext("Asked"), _describe_asking(rows), False),
-        (gettext("You added"), _describe_instructions(rows), False),
-        (gettext("Work done"), _describe_reading(rows), False),
-        (gettext("Judged"), _describe_judging(rows), False),
-        (gettext("Checked"), _describe_checking(rows), False),
-        (gettext("Ended"), _describe_end(rows) if is_done else "", True),
-        (gettext("Left open"), describe_open(rows), False),
+        (gettext("Asked"), _describe_asking(rows)),
+        (gettext("You added"), _describe_instructions(rows)),
+        (gettext("Work done"), _describe_reading(rows)),
+        (gettext("Judged"), _describe_judging(rows)),
+        (gettext("Checked"), summarize_checks(checks)),
+        (gettext("Ended"), _describe_end(rows) if is_done else ""),
+        *describe_left_open(rows),
     )
-    return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
+    folded = {gettext("Checked"): check_details(checks)}
+    return [
+        {
+            "name": name,
+            "text": text,
+            "more": folded.get(name, []),
+            "is_why": name == gettext("Ended"),
+        }
+        for name, text in lines
+        if text
+    ]
 
 
 def _describe_asking(rows: RunRows) -> str:
@@ -294,8 +307,13 @@ def _describe_asking(rows: RunRows) -> str:
 
 
 def _describe_instructions(rows: RunRows) -> str:
-    """Return what people told the run in words while it was under way."""
-    return "; ".join(text for row in rows.rounds for text in told_instructions(row, rows))
+    """Return what people told the run in words, at its plan and while it was under way."""
+    planned = [
+        gettext("“%(text)s” (from the start)") % {"text": text}
+        for text in (rows.run.plan or {}).get("instructions", ())
+    ]
+    later = [text for row in rows.rounds for text in told_instructions(row, rows)]
+    return "; ".join([*planned, *later])
 
 
 def _describe_reading(rows: RunRows) -> str:
@@ -364,13 +382,12 @@ def _describe_marks(rows: RunRows) -> str:
     ]
     if last is None or len(marks) < 2:
         return ""
-    told = gettext("Made of marks from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
+    told = gettext("The marks behind it, from 1 to 10: %(marks)s.") % {"marks": ", ".join(marks)}
     return f"{told} {cap_sentence(last)}" if last.cap_reason else told
 
 
-def _describe_checking(rows: RunRows) -> str:
-    """Return how the statements of a report were checked; '' if nothing answers the question."""
+def _checks_of(rows: RunRows) -> dict[str, Any]:
+    """Return how the statements of a report were checked; {} if nothing answers the question."""
     if rows.report is None or not may_answer(exclude_dropped(rows.progress.aspects)):
-        return ""
-    checks = rows.report.checks
-    return " ".join(filter(None, (describe_checks(checks), describe_verifier(checks))))
+        return {}
+    return dict(rows.report.checks)

@@ -299,10 +299,13 @@ def parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
     return {gap.aspect for gap in gaps if gap.closed_round is None}
 
 
-def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
+def gaps_title(parts: Sequence[GapPart], *, ended: bool, listed: bool) -> dict[str, Any]:
+    """Return what the list of gaps is called; `listed` says that the report has a list of its own,
+    made later, of what it leaves open.
+    """
     still_open = sum(part.closed_round is None for part in parts)
     shown = still_open if ended else len(parts)
-    return {"any": bool(shown), "open": still_open, "ended": ended}
+    return {"any": bool(shown), "open": still_open, "ended": ended, "listed": listed}
 
 
 OPEN_NAMED, LONGEST_NAME, LONGEST_GAP = 4, 70, 120

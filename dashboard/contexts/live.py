@@ -114,7 +114,9 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "contents": {"headings": written.get("headings", ()), "cites": bool(written)},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
-        "gaps-title": aspects.gaps_title(aspects.told_gaps(rows), ended=ended),
+        "gaps-title": aspects.gaps_title(
+            aspects.told_gaps(rows), ended=ended, listed=quality.listed_open(rows) is not None
+        ),
         "closed-count": {"count": len(aspects.closed_rows(rows))},
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {

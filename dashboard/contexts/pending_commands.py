@@ -35,9 +35,9 @@ def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
     """Return a notice for each pending command, oldest first, then what was rejected."""
     if rows.run.ended:
         return []
-    paused = rows.run.status == Status.PAUSED
+    status = Status(rows.run.status)
     told = [part for part in rows.progress.control.told if not part.taken]
-    said = [_describe_command(part, paused) for part in told]
+    said = [_describe_command(part, status) for part in told]
     hints = [_ask_for_name(part, rows.run.language) for part in told]
     return [*filter(None, (*said, *hints)), *_refusals(rows)]
 
@@ -54,10 +54,11 @@ def _ask_for_name(part: CommandPart, language: str) -> CommandNotice | None:
     return CommandNotice(text % {"word": found[0]}, "question")
 
 
-def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
+def _describe_command(part: CommandPart, status: Status) -> CommandNotice | None:
     """Return a notice; None for a command that the verdict sentence or the list of sub-questions
     shows.
     """
+    paused = status is Status.PAUSED
     match part.kind:
         case Kind.PAUSE:
             text = _("Pausing when it continues…") if paused else _("Pausing after this round…")
@@ -70,11 +71,10 @@ def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
             )
             return CommandNotice(text, "plus")
         case Kind.INSTRUCT:
-            text = (
-                _("Follows “%(text)s” when it continues.")
-                if paused
-                else _("Follows “%(text)s” after this round.")
-            )
+            text = {
+                Status.AWAITING_APPROVAL: _("Follows “%(text)s” from the start."),
+                Status.PAUSED: _("Follows “%(text)s” when it continues."),
+            }.get(status, _("Follows “%(text)s” after this round."))
             return CommandNotice(text % {"text": part.text}, "write")
     return None
 

@@ -15,10 +15,10 @@ from django.utils.translation import ngettext
 
 from dashboard import words
 from dashboard.addresses import address_of
-from dashboard.contexts.aspects import exclude_dropped, limits_of, may_answer
+from dashboard.contexts.aspects import describe_open, exclude_dropped, limits_of, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.parsing import DISPUTED
-from dashboard.markdown.report import DISPUTE, OPEN
+from dashboard.markdown.report import DISPUTE, OPEN, open_points
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
@@ -92,6 +92,21 @@ def count_open(rows: RunRows) -> int:
 def listed_open(rows: RunRows) -> int | None:
     """Return how many points the report lists as open; None of one that has no such list."""
     return rows.report.checks.get("open_points") if rows.report else None
+
+
+def describe_left_open(rows: RunRows) -> Iterator[tuple[str, str]]:
+    """Yield what the report says it leaves open, apart from what was missing before it was written;
+    of a report without such a list, the latter alone.
+    """
+    missing = describe_open(rows)
+    if listed_open(rows) is None or rows.report is None:
+        yield _("Left open"), missing
+        return
+    points = open_points(rows.report.markdown, rows.run.language)
+    yield _("Left open"), "; ".join(points)
+    if missing:
+        told = _("Before the report was written, this was still missing: %(gaps)s.")
+        yield _("Last assessment"), told % {"gaps": missing}
 
 
 def _describe_doubt(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -156,8 +156,9 @@ def _shortened(quote: str) -> str:
     return Truncator(plain_quote(quote)).chars(QUOTE_LENGTH)
 
 
-def _describe_citing(cited: int, statements: int) -> str:
+def _describe_citing(checks: dict[str, Any]) -> str:
     """Return how many statements are cited; "all 2" would read badly."""
+    cited, statements = checks.get("cited", 0), checks["statements"]
     if cited == statements > 2:
         return gettext("All %(n)s statements carry a citation.") % {
             "n": words.format_number(statements)
@@ -176,36 +177,40 @@ def _describe_citing(cited: int, statements: int) -> str:
 
 
 def describe_checks(checks: dict[str, Any]) -> str:
-    """Return a sentence that counts the statements checked, repaired and cut by code."""
-    statements = checks.get("statements", 0)
-    if not statements:
+    """Return sentences that count the statements checked, rewritten, cut and left out."""
+    if not checks.get("statements"):
         return ""
-    parts = [_describe_citing(checks.get("cited", 0), statements)]
-    if repaired := checks.get("repaired"):
-        parts.append(
-            ngettext("%(n)s repaired.", "%(n)s repaired.", repaired) % {"n": repaired},
-        )
-    if cut := checks.get("cut"):
-        parts.append(
-            ngettext(
-                "%(n)s more was cut because no quote supports it.",
-                "%(n)s more were cut because no quote supports them.",
-                cut,
-            )
-            % {"n": cut}
-        )
-    if shortened := checks.get("shortened"):
-        told = ngettext(
-            "%(n)s was left out for length; a thorough report has room for more.",
-            "%(n)s were left out for length; a thorough report has room for more.",
-            shortened,
-        )
-        parts.append(told % {"n": shortened})
-    return " ".join(parts)
+    told = (_describe_citing, _describe_repaired, _describe_cut, _describe_shortened)
+    return " ".join(filter(None, (describe(checks) for describe in told)))
+
+
+def summarize_checks(checks: dict[str, Any]) -> str:
+    """Return what the statements of a report were compared with and by whom, and how many were cut;
+    where no model was asked, how many are cited.
+    """
+    if not checks.get("statements"):
+        return ""
+    told = _describe_comparing(checks) if checks.get("verifier") else _describe_citing(checks)
+    return " ".join(filter(None, (told, _describe_cut(checks))))
+
+
+def check_details(checks: dict[str, Any]) -> list[str]:
+    """Return the sentences that `summarize_checks` leaves out."""
+    if not checks.get("statements"):
+        return []
+    use = checks.get("verifier", "")
+    told = (
+        _describe_citing(checks) if use else "",
+        _describe_repaired(checks),
+        _describe_shortened(checks),
+        _planted(checks),
+        str(VERIFIER.get(use, "")),
+    )
+    return list(filter(None, told))
 
 
 VERIFIER = {
-    "disbelieved": _("It missed too many planted errors, so its verdicts were not used."),
+    "disbelieved": _("It missed too many of them, so its verdicts were not used."),
     "unqualified": _("The model is not qualified to check statements."),
     "failed": _("The model gave no usable verdicts."),
     "off": _("Checking by the model is turned off."),
@@ -213,21 +218,60 @@ VERIFIER = {
 """Why the verifier's verdicts were not used."""
 
 
-def describe_verifier(checks: dict[str, Any]) -> str:
-    """Return what vouches for each of the statements that a report has, and how the verifier did;
-    '' if it was not needed.
-    """
-    use = checks.get("verifier", "")
-    if not use:
-        return ""
-    by_code, by_model = checks.get("by_code", 0), checks.get("by_model", 0)
-    quoted = checks.get("cited", 0) - by_code - by_model
-    told = gettext(
-        "Statements found to say what their quotes say: %(by_code)s by code, %(by_model)s by the "
-        "model; quotations: %(quoted)s."
+def _describe_comparing(checks: dict[str, Any]) -> str:
+    """Return what vouches for the cited statements: code, the model, or their being quotations."""
+    cited, by_code, by_model = (checks.get(name, 0) for name in ("cited", "by_code", "by_model"))
+    quoted = cited - by_code - by_model
+    parts = (
+        (by_code, gettext("%(n)s by code")),
+        (by_model, gettext("%(n)s by the model")),
+        (quoted, ngettext("%(n)s is a quotation", "%(n)s are quotations", quoted)),
     )
-    told %= {"by_code": by_code, "by_model": by_model, "quoted": max(0, quoted)}
-    return " ".join(filter(None, (told, _planted(checks), str(VERIFIER.get(use, "")))))
+    told = ngettext(
+        "%(n)s cited statement, compared with its quotes: %(parts)s.",
+        "%(n)s cited statements, each compared with its quotes: %(parts)s.",
+        cited,
+    )
+    named = [text % {"n": words.format_number(count)} for count, text in parts if count > 0]
+    return told % {"n": words.format_number(cited), "parts": ", ".join(named)} if named else ""
+
+
+def _describe_cut(checks: dict[str, Any]) -> str:
+    return _count(
+        checks.get("cut", 0),
+        lambda n: ngettext(
+            "%(n)s more was cut because no quote supports it.",
+            "%(n)s more were cut because no quote supports them.",
+            n,
+        ),
+    )
+
+
+def _describe_repaired(checks: dict[str, Any]) -> str:
+    return _count(
+        checks.get("repaired", 0),
+        lambda n: ngettext(
+            "%(n)s was rewritten because its first wording said more than its quotes.",
+            "%(n)s were rewritten because their first wording said more than their quotes.",
+            n,
+        ),
+    )
+
+
+def _describe_shortened(checks: dict[str, Any]) -> str:
+    return _count(
+        checks.get("shortened", 0),
+        lambda n: ngettext(
+            "%(n)s was left out for length; a thorough report has room for more.",
+            "%(n)s were left out for length; a thorough report has room for more.",
+            n,
+        ),
+    )
+
+
+def _count(number: int, word: Callable[[int], str]) -> str:
+    """Return a counting sentence, '' for none."""
+    return word(number) % {"n": words.format_number(number)} if number else ""
 
 
 def _planted(checks: dict[str, Any]) -> str:
@@ -237,7 +281,7 @@ def _planted(checks: dict[str, Any]) -> str:
         return ""
     least = round(100 * least_proportion(found, planted))
     sentence = gettext(
-        "To test the model, %(total)s statements with an error put in on purpose were among them; "
-        "it found %(n)s. With 95 %% certainty it finds at least %(least)s %% of such errors."
+        "To test the model, %(total)s statements with a deliberate error were mixed in; it found "
+        "%(n)s of them. With 95 %% confidence it finds at least %(least)s %% of such errors."
     )
     return sentence % {"n": found, "total": planted, "least": least}

@@ -20,6 +20,7 @@ from dashboard.contexts.aspects import (
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
+from dashboard.plans import span_of_time
 from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -41,10 +42,6 @@ ASKING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
 
 PAGES_NAMED = 6
 """Pages that are named before the first quotes are there."""
-
-AS_WORDED = "The question as it is worded."
-INTAKE_FAILED = "model, intake"
-"""Scope of a plan that code made, and where the model failed at one."""
 
 STEERING = ("can_steer", "can_instruct", "no_instructions")
 """What the steering area has, of the head of a run."""
@@ -140,7 +137,9 @@ def run_head(
     turned_out = trust or Status(run.status)
     is_likely = state is words.LIKELY_ANSWERED
     can = set(possible_commands(run.status, run.mode, run.asks, has_model=run.has_model))
-    is_refused = run.status in ALLOWED[Kind.INSTRUCT] and Kind.INSTRUCT not in can
+    is_planned = run.status == Status.AWAITING_APPROVAL  # its form has a field for instructions
+    is_taken = run.status in ALLOWED[Kind.INSTRUCT] and not is_planned
+    is_refused = is_taken and Kind.INSTRUCT not in can
     return {
         "id": run.public_id,
         "url": address_of(run, "run"),
@@ -157,9 +156,11 @@ def run_head(
         "can_stop": Kind.STOP in can and Kind.STOP not in told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
-        "can_instruct": Kind.INSTRUCT in can,
+        "can_instruct": is_taken and Kind.INSTRUCT in can,
         "no_instructions": worded(
-            why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model) if is_refused else ""
+            why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model)
+            if is_refused and not is_planned
+            else ""
         ),
         "can_ask_again": run.status in REPEATABLE_STATUSES - {Status.FAILED},
         "has_begun": run.status in BEGUN,
@@ -260,7 +261,7 @@ def clock_context(rows: RunRows) -> dict[str, Any]:
     stored = (run.plan or {}).get("estimate")
     return {
         "begun": max(approved, default=run.started_at),
-        "usual": _span_of_time(*stored["seconds"]) if stored else "",
+        "usual": span_of_time(*stored["seconds"]) if stored else "",
     }
 
 
@@ -465,81 +466,3 @@ def run_footer(run: Run) -> list[str]:
 
 def analyst_label(name: str) -> str:
     return gettext("no model, passages quoted") if name == "extractive" else name
-
-
-# --- the plan -------------------------------------------------------------------
-
-
-FORM_NAMES = {
-    "shorter": _("brief"),
-    "table": _("table"),
-    "memo": _("memo"),
-    "faq": _("questions and answers"),
-    "review": _("review of literature"),
-}
-"""Forms of the report that a plan may have taken from the question."""
-
-
-def plan_context(run: Run) -> dict[str, Any]:
-    """Return the read-only parts of the plan, shown next to the approval form; `taken` are the form
-    and the reader that the question asks for.
-    """
-    stored = run.plan or {}
-    names = (
-        (gettext("Scope"), "scope"),
-        (gettext("Evidence"), "evidence_strategy"),
-        (gettext("Output"), "output_format"),
-    )
-    form = FORM_NAMES.get(stored.get("form", ""), "")
-    taken = ((gettext("Form"), str(form)), (gettext("Reader"), stored.get("reader", "")))
-    return {
-        "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
-        "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
-        "taken": [{"name": name, "text": text} for name, text in taken if text],
-        "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
-        "is_by_code": is_planned_by_code(run),
-    }
-
-
-def is_planned_by_code(run: Run) -> bool:
-    """Return whether the model was asked for the plan and gave none."""
-    is_worded = (run.plan or {}).get("scope") == AS_WORDED
-    return is_worded and run.plans_anew and run.problems.filter(where=INTAKE_FAILED).exists()
-
-
-def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:
-    """Return price and time as `effort`, such as “No cost, about 1–3 min.”, and as `details` what
-    that is for: “About 600–900 words from 8–16 pages, 4–13 model calls.”
-    """
-    if not stored:
-        return {"effort": "", "details": ""}
-    least, most = stored["llm_calls"]
-    low, high = (stored.get("cost_usd") or (None, None)) if most else (0.0, 0.0)
-    price = describe_price(low, high, is_local=is_local)
-    time = _span_of_time(*stored["seconds"])
-    calls = ngettext("%(n)s model call", "%(n)s model calls", most) % {"n": _span(least, most)}
-    parts = [*filter(None, [_describe_report(stored)]), *[calls] * bool(most)]
-    details = gettext("About %(details)s.") % {"details": ", ".join(parts)} if parts else ""
-    return {
-        "effort": gettext("%(price)s, about %(time)s.") % {"price": price, "time": time},
-        "details": details,
-    }
-
-
-def _describe_report(stored: dict[str, Any]) -> str:
-    """Return what the report will hold; runs from before it was estimated have nothing."""
-    length, sources = stored.get("words"), stored.get("sources")
-    if not length or not sources:
-        return ""
-    values = {"words": "–".join(map(words.format_number, length)), "pages": _span(*sources)}
-    return gettext("%(words)s words from %(pages)s pages") % values
-
-
-def _span_of_time(low: float, high: float) -> str:
-    if high < 90:
-        return gettext("%(n)s s") % {"n": _span(round(low), round(high))}
-    return gettext("%(n)s min") % {"n": _span(max(1, round(low / 60)), round(high / 60))}
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low}–{high}"

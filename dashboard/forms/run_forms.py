@@ -52,15 +52,15 @@ class TopicForm(forms.Form):
     use_required_attribute = False
 
 
-class InstructionForm(forms.Form):
-    """A free-text instruction; text above the maximum length is rejected, not truncated."""
+KEEP_IN_MIND = _("What should this run keep in mind?")
 
-    text = forms.CharField(
-        label=_("What should this run keep in mind?"),
-        help_text=_(
-            "For example “Leave out vendor blogs” or “Costs for a household, not for companies”. "
-            "It is followed from the end of this round on."
-        ),
+
+def instruction_field(example: Any, help_text: Any, *, required: bool = True) -> forms.CharField:
+    """Return a field for an instruction; text above the maximum length is rejected, not cut."""
+    return forms.CharField(
+        label=KEEP_IN_MIND,
+        help_text=help_text,
+        required=required,
         validators=[
             MaxLengthValidator(
                 INSTRUCTION_LENGTH,
@@ -69,12 +69,21 @@ class InstructionForm(forms.Form):
         ],
         widget=forms.TextInput(
             attrs={
-                "placeholder": _("Only sources since 2023"),
+                "placeholder": example,
                 "autocomplete": "off",
                 "aria-describedby": "instruction-help instruction-problem",
             }
         ),
         error_messages={"required": _("Write what this run should keep in mind.")},
+    )
+
+
+class InstructionForm(forms.Form):
+    """An instruction in words, in a line that names itself for want of room."""
+
+    text = instruction_field(
+        KEEP_IN_MIND,
+        _("For example “Leave out vendor blogs”. It is followed from the end of this round on."),
     )
 
     use_required_attribute = False
@@ -125,7 +134,8 @@ class PlanForm(forms.Form):
 
     `is_quick` is for runs whose plan has fewer;
     `with_terms` adds scope, evidence and output, which only a model uses; `with_consent` asks
-    whether words of documents may be sent to web searches.
+    whether words of documents may be sent to web searches; `depths` are the run's depth and others
+    to choose from, and `with_instruction` adds a field for what the run should keep in mind.
     """
 
     def __init__(
@@ -135,6 +145,8 @@ class PlanForm(forms.Form):
         data: Any = None,
         with_consent: bool = False,
         is_quick: bool = False,
+        depths: Sequence[tuple[str, str]] = (),
+        with_instruction: bool = False,
     ) -> None:
         super().__init__(data)
         texts = [aspect["text"] for aspect in plan.get("aspects", ())]
@@ -162,6 +174,47 @@ class PlanForm(forms.Form):
                 initial=plan.get(CONSENT, False),
                 required=False,
             )
+
+        if depths:
+            self.fields["depth"] = forms.ChoiceField(
+                label=_("Depth"),
+                choices=depths,
+                initial=depths[0][0],
+                required=False,
+                widget=forms.RadioSelect,
+            )
+        if with_instruction:
+            self.fields["instruction"] = instruction_field(
+                _("Only sources since 2023"),
+                _(
+                    "Optional, such as “Leave out vendor blogs”. It is followed from the start, "
+                    "also by a new plan."
+                ),
+                required=False,
+            )
+
+    @property
+    def depth_field(self) -> forms.BoundField | None:
+        return self["depth"] if "depth" in self.fields else None
+
+    @property
+    def depth(self) -> str | None:
+        """Return the chosen depth; None if it is that of the run."""
+        chosen = self.cleaned_data.get("depth")
+        return chosen if chosen and "depth" in self.changed_data else None
+
+    @property
+    def instruction_field(self) -> forms.BoundField | None:
+        return self["instruction"] if "instruction" in self.fields else None
+
+    @property
+    def instruction(self) -> str:
+        return str(self.cleaned_data.get("instruction", ""))
+
+    @property
+    def has_misset_choices(self) -> bool:
+        """Return whether what is sent beside the sub-questions and terms is invalid."""
+        return not self.errors.keys().isdisjoint({"depth", "instruction"})
 
     @property
     def consent_field(self) -> forms.BoundField | None:

@@ -228,6 +228,17 @@ def _anchor_headings(tokens: list[Token], language: str) -> list[Heading]:
     return found
 
 
+def open_points(markdown: str, language: str = ENGLISH) -> list[str]:
+    """Return the points that a report in this language lists as still open."""
+    heading, is_open, found = labels_for(language)["still_open"], False, []
+    for opening, inline in pairwise(parse_with_places(markdown)):
+        if opening.type == "heading_open":
+            is_open = plain_text(inline) == heading
+        elif is_open and opening.type == "paragraph_open":
+            found.append(plain_text(inline))
+    return found
+
+
 def _mark_lead_ins(tokens: list[Token]) -> None:
     """Set a class on bold text ending in a colon, which names the source of a quote, and on a
     question that opens a text, whose answer follows: both are set lighter.

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -32,7 +33,6 @@ from dashboard.contexts.report import export_links
 from dashboard.contexts.run import (
     action_context,
     desk_key,
-    plan_context,
     run_footer,
     run_head,
     steering_of,
@@ -48,6 +48,7 @@ from dashboard.forms.run_forms import (
     TopicForm,
 )
 from dashboard.live import fragments
+from dashboard.plans import depth_choices, plan_context
 from dashboard.queries import queries, thread_queries, usage
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -201,6 +202,8 @@ def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
         data=data,
         with_consent=mixes_documents_and_web(run.sources),
         is_quick=run.config.get("research_depth") == "quick",
+        depths=depth_choices(run),
+        with_instruction=run.has_model and run.mode != "fixed",
     )
 
 
@@ -223,12 +226,14 @@ def approve_plan(request: HttpRequest, public_id: str) -> HttpResponse:
     form = plan_form(run, request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, plan_form=form)
-    consent = form.consent()
-    return send_command(
-        request,
-        run,
-        lambda: runs.approve_plan(request.user, run, form.aspects(), form.terms(), consent),
-    )
+
+    def approve() -> None:
+        actor, aspects, terms, consent = request.user, form.aspects(), form.terms(), form.consent()
+        if form.instruction:
+            runs.instruct(actor, run, form.instruction)
+        runs.approve_plan(actor, run, aspects, terms, consent, form.depth)
+
+    return send_command(request, run, transaction.atomic(approve))
 
 
 @by_form
@@ -238,10 +243,15 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
         return send_command(request, run, lambda: runs.plan_again(request.user, run))
     edited = plan_form(run, request.POST)
     form = CommentForm(request.POST, along=edited.changes())
-    if not form.is_valid():
+    if not form.is_valid() or edited.has_misset_choices:
         return page_of(request, run, 422, comment_form=form, plan_form=edited)
-    comment = form.cleaned_data["comment"]
-    return send_command(request, run, lambda: runs.send_back(request.user, run, comment))
+
+    def ask_for_another() -> None:
+        if edited.instruction:
+            runs.instruct(request.user, run, edited.instruction)
+        runs.send_back(request.user, run, form.cleaned_data["comment"], edited.depth)
+
+    return send_command(request, run, transaction.atomic(ask_for_another))
 
 
 @by_form

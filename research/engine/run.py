@@ -97,7 +97,7 @@ class Run:
     failed. `secret` is what the fences of pages in prompts are made with.
     `began` is the form of the research as the run began it, and `form` the same for what only
     models do, of which a run without one does nothing. `checking` is a verification of claims that
-    was begun beside the draft.
+    was begun beside the draft. `instructions` are those given before the plan was approved.
     """
 
     question: Question
@@ -130,6 +130,7 @@ class Run:
     form: Form = Form.BY_CODE
     began: Form = OLDEST
     checking: PendingCheck | None = None
+    instructions: tuple[str, ...] = ()
     _ledger: Ledger | None = None
     _limits: Limits | None = None
     _window: tuple[int | None] | None = None

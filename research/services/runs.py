@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -47,7 +47,7 @@ from research.worker.leases import Lease, claim_run, is_held
 QUESTION_LENGTH = 2_000
 TEXT_LENGTH = 2_000
 TOPICS = 20
-
+DEPTHS: tuple[str, ...] = get_args(ResearchConfig.model_fields["research_depth"].annotation)
 TOO_MANY_INSTRUCTIONS = f"A run takes at most {MOST_INSTRUCTIONS} instructions."
 MOST_ROUNDS = 10
 KEY_USED = "This idempotency key was used for a different question or other settings."
@@ -209,10 +209,11 @@ def approve_plan(
     aspects: Sequence[str] | None = None,
     terms: Mapping[str, str] | None = None,
     searches_private_words: bool | None = None,
+    depth: str | None = None,
 ) -> Command:
     """Approve the plan, optionally with other sub-questions (`aspects`) and other `terms`
     (keys in `PLAN_TERMS`); an empty term doesn't matter. `searches_private_words` says whether
-    words of documents may be sent to web searches.
+    words of documents may be sent to web searches, `depth` how thorough the report is to be.
     """
     given = terms or {}
     said: dict[str, Any] = {
@@ -223,6 +224,7 @@ def approve_plan(
         raise InvalidValueError(told, "terms")
     if searches_private_words is not None:
         said["searches_private_words"] = searches_private_words
+    said |= _chosen_depth(depth)
     if aspects is None:
         return _store_command(actor, run, Kind.APPROVE, **said)
     texts = [_clean_text(each, "A sub-question", TEXT_LENGTH, "sub_questions") for each in aspects]
@@ -231,11 +233,16 @@ def approve_plan(
     return _store_command(actor, run, Kind.APPROVE, aspects=texts, **said)
 
 
-def send_back(actor: AbstractUser, run: Run, comment: str) -> Command:
-    """Request a new plan that takes the comment into account."""
-    return _store_command(
-        actor, run, Kind.REVISE, comment=_clean_text(comment, "The comment", TEXT_LENGTH, "comment")
-    )
+def send_back(actor: AbstractUser, run: Run, comment: str, depth: str | None = None) -> Command:
+    """Request a new plan that takes the comment into account, optionally of another depth."""
+    text = _clean_text(comment, "The comment", TEXT_LENGTH, "comment")
+    return _store_command(actor, run, Kind.REVISE, comment=text, **_chosen_depth(depth))
+
+
+def _chosen_depth(depth: str | None) -> dict[str, str]:
+    if depth is not None and depth not in DEPTHS:
+        raise InvalidValueError(f"A depth is one of {', '.join(DEPTHS)}.", "depth")
+    return {} if depth is None else {"depth": depth}
 
 
 def plan_again(actor: AbstractUser, run: Run) -> Command:
@@ -324,6 +331,7 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
             if told is None and given >= MOST_INSTRUCTIONS:
                 raise ServiceError(TOO_MANY_INSTRUCTIONS)
         if told is None:
+            payload |= _change_depth(now, payload)
             told = Command.objects.create(run=now, actor=actor, kind=kind, payload=payload)
         if kind is Kind.CANCEL and not is_held(now):
             _cancel_at_once(now)
@@ -332,6 +340,15 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
         notify.sequence_after_commit(now.pk)
         notify.command_after_commit(now.pk)
     return told
+
+
+def _change_depth(run: Run, payload: Mapping[str, Any]) -> dict[str, str]:
+    """Set the depth that a command names, and return the one that the run had before."""
+    if "depth" not in payload:
+        return {}
+    config = {**run.config, "research_depth": payload["depth"]}
+    Run.objects.filter(pk=run.pk).update(config=config)
+    return {"depth_before": run.config["research_depth"]}
 
 
 def lock_run(run: Run) -> Run:

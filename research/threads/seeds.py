@@ -50,6 +50,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         raise ValueError("a run without a plan has no ledger")
     before = None if _started_anew(run) else seed_of(run)
     asked = run.understood_as or run.question
+    plan = PLAN.validate_python(run.plan)
     aspects = [_aspect(row) for row in run.aspects.all()]
     rows = list(run.evidence.with_review().prefetch_related("quotes"))
     gaps = [_gap(row) for row in run.gaps.all()]
@@ -61,7 +62,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     seed = Seed(
         kind=kind,
         question=asked,
-        plan=PLAN.validate_python(run.plan),
+        plan=plan,
         aspects=tuple(aspects),
         evidence=tuple(evidence),
         sources=tuple(sources),
@@ -71,7 +72,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         topics=_all(before.topics if before else (), (unit.topic for unit in units)),
         instructions=_all(
             before.instructions if before and before.question == asked else (),
-            (text for row in run.rounds.all() for text in row.instructions),
+            (*plan.instructions, *(text for row in run.rounds.all() for text in row.instructions)),
         ),
         rejected=before.rejected if before else (),
         ids_used=_ids_used(before, aspects, evidence, gaps),

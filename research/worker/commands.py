@@ -44,7 +44,7 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
-    Kind.INSTRUCT: frozenset({Status.RESEARCHING, Status.PAUSED}),
+    Kind.INSTRUCT: frozenset({Status.AWAITING_APPROVAL, Status.RESEARCHING, Status.PAUSED}),
     Kind.RETRY: frozenset({Status.STALLED}),
 }
 
@@ -103,7 +103,7 @@ NOT_NOW = {
     Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
-    Kind.INSTRUCT: "Instructions can be given while a run is researching.",
+    Kind.INSTRUCT: "Instructions can be given at the plan and while a run is researching.",
     Kind.RETRY: "Only a run that was put aside can be tried again.",
 }
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."

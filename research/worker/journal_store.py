@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from research.engine.config import ResearchConfig
 from research.engine.journal import Entry
 from research.engine.ports import Fetch, Page, Search, SearchAnswer, SearchRequest, Tools
 from research.engine.records import Status
@@ -137,6 +138,13 @@ class DjangoInbox:
         return await self.writer.call(pending_commands, self.run_id, kinds)
 
 
+def config_at_start(run: Run) -> ResearchConfig:
+    """Return the configuration that a run began with; its commands say how it was changed."""
+    began = run.commands.filter(payload__has_key="depth_before").order_by("pk").first()
+    depth = {"research_depth": began.payload["depth_before"]} if began else {}
+    return ResearchConfig.model_validate({**run.config, **depth})
+
+
 def load_entries(run_id: int) -> list[Entry]:
     rows = JournalEntry.objects.filter(run_id=run_id).order_by("pk").values(*COLUMNS)
     return [Entry(**row) for row in rows]
@@ -164,7 +172,7 @@ def _taking(entry: Entry) -> Callable[[], object] | None:
     if not entry.place.startswith(COMMAND_PLACES) or not entry.answer:
         return None
     answers = entry.answer if isinstance(entry.answer, list) else [entry.answer]
-    taken = [answer["id"] for answer in answers]
+    taken = [each["id"] for answer in answers for each in (answer, *answer.get("beside", ()))]
     return partial(_mark_taken, taken, entry.place)
 
 

@@ -15,7 +15,7 @@ from research.engine.records import Evidence, Record, Report, Round, RunState, U
 from research.engine.report.messages import count_noun
 from research.models import Run
 from research.threads.seeds import seed_of
-from research.worker.journal_store import RecordedStore
+from research.worker.journal_store import RecordedStore, config_at_start
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ async def replay_run(run: Run, changes: dict[str, str]) -> Replay:
 
     Raise `ConfigError` for an invalid knob, `EarlierFormError` for a run of an earlier version.
     """
-    recorded = ResearchConfig.model_validate(run.config)
+    recorded = await sync_to_async(config_at_start)(run)
     config = ResearchConfig.from_strings(changes, recorded) if changes else recorded
     records: list[Record] = []
     meter = Meter(config)

@@ -41,6 +41,7 @@ from research.worker.journal_store import (
     CallGate,
     DjangoInbox,
     DjangoStore,
+    config_at_start,
     gated_tools,
     pending_commands,
 )
@@ -216,7 +217,7 @@ class _Advance:
         if isinstance(tools, Awaitable):
             tools = await tools
         tools = gated_tools(tools, self.gate)
-        config = ResearchConfig.model_validate(run.config)
+        config = await self.writer.call(config_at_start, run)
         journal = Journal(
             self.store,
             tools,

@@ -204,6 +204,23 @@ def test_the_next_question_is_typed_where_one_reads_and_hides_nothing(
         expect(part).not_to_be_in_viewport()
 
 
+@pytest.mark.parametrize("language", ["English", "Deutsch"])
+def test_a_heading_that_is_jumped_to_is_below_the_bar(
+    sample_server: Server, open_page: Open, language: str
+) -> None:
+    """Also where the bar has two lines."""
+    page = open_report(open_page, sample_server)
+    page.get_by_role("button", name=language).click()
+    page.locator(".report").wait_for()
+    hidden = """each => each.getBoundingClientRect().top
+      < document.querySelector('.run-bar').getBoundingClientRect().bottom"""
+    for width in (320, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        for anchor in ("section-1", "section-3", "cite-2"):
+            page.evaluate("anchor => { location.hash = ''; location.hash = anchor; }", anchor)
+            assert not page.locator(f"#{anchor}").evaluate(hidden), (width, anchor)
+
+
 @pytest.mark.parametrize("size", [DESK, PHONE])
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 def test_what_has_the_focus_is_not_hidden_below_what_stays_in_view(

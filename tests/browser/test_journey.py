@@ -109,7 +109,7 @@ def reject_in_the_admin(page: Page) -> None:
     expect(page.locator("body")).to_contain_text("Read by nobody else.")
     page.goto(f"{run}research/")
     page.get_by_text("Scores and budget").click()
-    page.get_by_text("How the score is made").click()
+    page.get_by_text("How the score is calculated").click()
     expect(page.locator(".gates")).to_contain_text("rejected records")
 
 

@@ -8,7 +8,8 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.conftest import Open, Watch
 from tests.browser.serving import Server
 from tests.browser.test_live import hold_after_round_one, slow, was_not_reloaded
-from tests.browser.test_looks import DESK, PHONE, check
+from tests.browser.test_looks import DESK, PHONE, SIZES, check
+from tests.support.model_server import Part, Script
 from tests.support.world import DESIGNED, SIMPLE, TRAINING, World
 
 LONG = 20_000
@@ -172,3 +173,45 @@ def test_a_run_is_told_in_words_what_to_keep_in_mind(
     expect(page.locator(".column")).to_contain_text(DESIGNED, timeout=LONG)
     shown = [asked for asked in world.model.requests if f"- {RECENT}" in asked.prompt]
     assert {"assess", "draft"} <= {asked.task for asked in shown}
+
+
+FLEET = "What are the lights of the Harrow coast, and when was each of them first lit?"
+LIGHTS = Script(
+    tuple(Part(f"When was light {n} first lit?", f"light {n}", ("first lit",)) for n in range(12)),
+    complexity="complex",
+)
+CUT_SHORT = """each => {
+  const pen = document.createElement("canvas").getContext("2d"), style = getComputedStyle(each);
+  pen.font = style.font;
+  const room = each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return pen.measureText(each.placeholder).width > room;
+}"""
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_crowded_plan_is_made_deeper_and_told_what_to_keep_in_mind(
+    model_server: Server, world: World, open_page: Open, script: bool
+) -> None:
+    """What is typed at the plan goes with the button that starts it."""
+    world.model.scripts = {**world.model.scripts, FLEET: LIGHTS}
+    page = open_page(model_server, java_script_enabled=script)
+    page.get_by_label("What do you want to know?").fill(FLEET)
+    press(page, "Research")
+    expect(page.locator(".plan-depth p")).to_contain_text("12 sub-questions in a standard report")
+    page.get_by_label("Thorough: 3,000–5,400 words").check()
+    page.get_by_label("What should this run keep in mind?").fill(RECENT)
+    if script:
+        check(page)
+    world.model.hold("assess")
+    press(page, "Start")
+    assert world.model.held.wait(20)
+    [assess] = [asked for asked in world.model.requests if asked.task == "assess"]
+    assert f"- {RECENT}" in assess.prompt
+    if script:
+        expect(page.locator(".aspect")).to_have_count(12)
+        for size in SIZES:
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            for field in page.locator(".add-topic input:visible, .instruct input:visible").all():
+                assert not field.evaluate(CUT_SHORT), (size, field.get_attribute("name"))
+            expect(page.get_by_label("What should this run keep in mind?")).to_be_in_viewport()
+    world.model.let_go()

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from dashboard.contexts.run import describe_estimate, run_footer
+from dashboard.contexts.run import run_footer
+from dashboard.plans import describe_estimate
 from dashboard.prices import is_model_local
 from research.models import Run
 

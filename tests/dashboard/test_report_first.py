@@ -464,7 +464,7 @@ def test_the_score_is_told_with_the_marks_that_it_is_made_of(client: Client, run
     run.rounds.update(dimensions=marks)
     account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
     made = "Completeness 9.0, Depth of treatment 8.0, Actionability 7.0."
-    assert f"research can stop at 7.0. Made of marks from 1 to 10: {made}" in account
+    assert f"research can stop at 7.0. The marks behind it, from 1 to 10: {made}" in account
     run.rounds.update(cap=5.0, cap_reason="1 without an answer", model_score=8.0)
     account = text(shown(client, f"/runs/{run.public_id}/research/"), ".account")
     assert "The marks give 8.0; capped at 5.0: 1 without an answer." in account
@@ -502,6 +502,24 @@ def test_what_was_asked_and_what_stays_open_stand_beside_the_end(client: Client,
     run.gaps.update(text="Part 1")
     page = shown(client, f"/runs/{run.public_id}/research/")
     assert page.select(".account dd")[-1].get_text() == "Part 2; more detail on: Part 1"
+
+
+@pytest.mark.parametrize("points", [["The age", "Its owner"], []])
+def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
+    client: Client, run: Run, points: list[str]
+) -> None:
+    add_evidence(run, 2)
+    lines = "".join(f"- {each}\n" for each in points)
+    version = run.reports.get()
+    section = f"\n\n## Still open\n\n{lines}\n## Sources\n\n- A page\n" if points else ""
+    run.reports.update(markdown=f"{version.markdown}{section}", checks={"open_points": len(points)})
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    account = [row.get_text() for row in page.select(".account > div")]
+    *_, earlier = account
+    told = [line for line in account if line.startswith("Left open")]
+    assert told == ["Left openThe age; Its owner"] * bool(points)
+    assert earlier.startswith("Last assessmentBefore the report was written, this was still miss")
+    assert text(page, ".gaps h2") == "Missing at the last assessment"
 
 
 def test_sites_are_counted_as_the_report_counts_them(client: Client, run: Run) -> None:

@@ -319,7 +319,7 @@ def test_the_last_five_rounds_tell_their_share_of_new_words_and_the_bar(
     assert words_by_round(client, run) == ""
     run.rounds.create(number=1, stage="overview", novelty=1.0)
     assert words_by_round(client, run) == (
-        "New words are counted from round 2 on. Below 15 %, research can end."
+        "The share of new words is counted from round 2 on. Below 15 %, research can end."
     )
     for number in (2, 3):
         run.rounds.create(number=number, stage="overview", novelty=1 - number * 0.2)

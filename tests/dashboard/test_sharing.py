@@ -107,7 +107,9 @@ def test_its_owner_shares_a_report_and_stops_sharing_it(report: Run, eve: User) 
     field = page.select_one("#share-address")
     assert field is not None and field.has_attr("readonly") and page.select_one(".share time")
     address = str(field["value"])
-    assert Client().get(address).status_code == 200
+    shared = Client().get(address)
+    assert shared.status_code == 200
+    assert b'data-run-shows="ended outcome report answer"' in shared.content, "the bar has its room"
     assert Client().head(address).status_code == 200
     client.post(f"{share_page(report)}stop/")
     assert Client().get(address).status_code == 404

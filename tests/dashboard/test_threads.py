@@ -10,9 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.contexts.run import plan_context
 from dashboard.exports import FORMATS, export_report
 from dashboard.forms.thread_forms import ReshapeForm
+from dashboard.plans import plan_context
 from research.engine.config import ResearchConfig
 from research.models import GateResult, Run, Thread, Verdict
 from research.services import reviews

@@ -21,6 +21,8 @@ from research.engine.records import RunState, Status
 from research.models import Run
 from research.readmodel.progress import load_progress
 from research.services import ServiceError, runs
+from research.services.errors import InvalidValueError
+from research.threads.seeds import snapshot_run
 from research.worker import leases, notify
 from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
@@ -196,6 +198,49 @@ def test_an_instruction_reaches_the_prompts_and_the_rows_and_is_replayed(
     assert shown == {"assess", "read", "draft"} and last.prompt
     assert f"Instructions during the research: “{RECENT}”" in found["report_markdown"]
     replayed = asyncio.run(replay_run(Run.objects.get(pk=chain.pk), {}))
+    assert replayed.identical and replayed.divergences == []
+
+
+@pytest.mark.requirement("F6")
+def test_what_is_told_at_the_plan_is_shown_and_replayed(ada: AbstractUser) -> None:
+    run, world = runs.ask_question(ada, CHAIN.question), harbour(CHAIN)
+    assert advanced(run, world) == "parked"
+    runs.instruct(ada, run, RECENT)
+    assert leases.claim_run(run.pk, "idle") is None
+    runs.approve_plan(ada, run)
+    assert advanced(run, world) == "done"
+    found = resource(run)
+    assert [(c["kind"], c["taken"]) for c in found["commands"]] == [
+        ("instruct", True), ("approve", True)
+    ]  # fmt: skip
+    assert world.model is not None
+    reads = [r.prompt for r in world.model.requests if r.task == "read"]
+    assert reads and all(f"- {RECENT}" in prompt for prompt in reads)
+    replayed = asyncio.run(replay_run(Run.objects.get(pk=run.pk), {}))
+    assert replayed.identical and replayed.divergences == []
+    run.refresh_from_db()
+    assert snapshot_run(run, "follow_up").instructions == (RECENT,)
+
+
+@pytest.mark.parametrize("way", ["approve", "send back"])
+def test_a_depth_chosen_at_the_plan_is_the_run_s_from_then_on(ada: AbstractUser, way: str) -> None:
+    """The first plan’s prompt depends on the depth, so a replay begins with the earlier one."""
+    config = ResearchConfig(research_depth="quick")
+    run, world = runs.ask_question(ada, CHAIN.question, config=config), harbour(CHAIN)
+    assert advanced(run, world) == "parked"
+    with pytest.raises(InvalidValueError, match="A depth is one of quick, standard, thorough"):
+        runs.approve_plan(ada, run, depth="bottomless")
+    if way == "send back":
+        runs.send_back(ada, run, "More on its owner.", depth="thorough")
+        assert advanced(run, world) == "parked"
+        runs.approve_plan(ada, run)
+    else:
+        runs.approve_plan(ada, run, depth="thorough")
+    assert advanced(run, world) == "done"
+    run.refresh_from_db()
+    assert run.config["research_depth"] == "thorough"
+    assert world.model is not None and "section" in world.model.tasks
+    replayed = asyncio.run(replay_run(Run.objects.get(pk=run.pk), {}))
     assert replayed.identical and replayed.divergences == []
 
 

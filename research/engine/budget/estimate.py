@@ -5,9 +5,10 @@ The prices are asked once, journaled, and required for a cap on money.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import get_args
+from typing import Literal, get_args
 
 from research.engine.budget.meter import REPORT_CALLS, Rates, report_calls, sections_within
 from research.engine.config import ResearchConfig
@@ -21,7 +22,8 @@ from research.engine.limits import (
     tree_breadths,
 )
 from research.engine.ports import ModelRole, PricedModel
-from research.engine.records import Complexity, Estimate, Plan
+from research.engine.records import Complexity, Crowding, Estimate, Plan
+from research.engine.report.report_format import LENGTHS, planned_summary_words
 from research.engine.run import Run
 from research.engine.verifier.qualification import BATCHES
 
@@ -30,6 +32,11 @@ SECONDS_PER_ROUND = (0.05, 6.0)
 TOKENS_PER_CALL = (700, 6000)
 ANSWER_SHARE = (0.1, 0.25)
 """What of a call's tokens is the model's answer: the dear part."""
+FEW_WORDS = 120
+"""Words of a sub-question, about a paragraph, below which a deeper report is suggested."""
+WORTHWHILE = 1.5
+"""How many times as many a deeper report must have to be suggested."""
+DEEPER: dict[str, Literal["standard", "thorough"]] = {"quick": "standard", "standard": "thorough"}
 UNKNOWN = (
     "MAX_COST_USD is set, but nobody knows what {model} costs: set its price, or take the limit "
     "on money away and limit MAX_TOKENS."
@@ -108,6 +115,33 @@ def estimate_depth(config: ResearchConfig) -> Reach:
         words=(min(each.words[0] for each in allowed), max(each.words[1] for each in allowed)),
         rounds=max(each.rounds for each in allowed),
     )
+
+
+def find_crowding(
+    plan: Plan, config: ResearchConfig, parts: int, estimate: Callable[[ResearchConfig], Estimate]
+) -> Crowding | None:
+    """Return what a deeper report has for each of so many `parts`; None if the words of this depth
+    suffice, no depth has many more, or the form of the report sets its length.
+    """
+    depth = DEEPER.get(config.research_depth)
+    if depth is None or parts < 2 or plan.form in LENGTHS:
+        return None
+    deeper = config.model_copy(update={"research_depth": depth})
+    words, there = _words_of_part(plan, config, parts), _words_of_part(plan, deeper, parts)
+    if words[1] >= FEW_WORDS or there[1] < WORTHWHILE * words[1]:
+        return None
+    return Crowding(words[1], depth, there, estimate(deeper))
+
+
+def _words_of_part(plan: Plan, config: ResearchConfig, parts: int) -> tuple[int, int]:
+    """Return the least and most words of a sub-question, in tens, as the author is told them; the
+    summary of a standard report counts towards its length.
+    """
+    least, most = limits_for(config, plan.complexity, parts).words
+    if config.research_depth == "standard":
+        most -= planned_summary_words(plan.complexity, parts)
+    each = most // parts // 10 * 10
+    return min(each, least // parts // 10 * 10), each
 
 
 def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:

@@ -242,7 +242,8 @@ class Ledger:
     @property
     def instructions(self) -> list[str]:
         """Return what people have asked for in their own words, oldest first."""
-        return [*self.instructed, *(text for each in self.rounds for text in each.instructions)]
+        later = (text for each in self.rounds for text in each.instructions)
+        return list(dict.fromkeys((*self.instructed, *self.plan.instructions, *later)))
 
     def skipped(self) -> list[Skipped]:
         return [skip for record in self.rounds for skip in record.skipped]

@@ -120,10 +120,12 @@ class ModelCalls(Recording):
         with suppress(ModelFailedError):
             self._answered(request, entry, self._begun_in[place])
 
-    async def wait_for_person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
+    async def wait_for_person(
+        self, place: str, kinds: frozenset[str], beside: frozenset[str] = frozenset()
+    ) -> dict[str, Any]:
         """As in `Recording`; a run that waits for a person has no call in flight."""
         try:
-            return await super().wait_for_person(place, kinds)
+            return await super().wait_for_person(place, kinds, beside)
         except ParkedError:
             await asyncio.gather(*self._begun.values(), return_exceptions=True)
             raise

@@ -279,8 +279,13 @@ class Recording:
         )
         return taken
 
-    async def wait_for_person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
-        """Return a person's answer at this place; raises `ParkedError` until there is one."""
+    async def wait_for_person(
+        self, place: str, kinds: frozenset[str], beside: frozenset[str] = frozenset()
+    ) -> dict[str, Any]:
+        """Return a person's answer at this place; raises `ParkedError` until there is one.
+
+        Its `beside` has the commands of those kinds that were given before it, if there are any.
+        """
         async with self._in_flight.alone(f"person/{place}"):
             entry = self._entries.get((f"person/{place}", 1))
             if entry is None:
@@ -289,7 +294,9 @@ class Recording:
                 if not waiting:
                     await self.elapsed(f"waiting/{place}")
                     raise ParkedError(place)
-                entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
+                said = await self.inbox.take(beside) if beside else []
+                given = {**waiting[0], "beside": said} if said else waiting[0]
+                entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, given)
                 await self._put(entry)
         answer: dict[str, Any] = entry.answer
         return answer

@@ -82,6 +82,7 @@ async def understand_question(
         "today": run.question.today,
         "clarifications": clarifications,
         "comment": comment,
+        "instructions": run.instructions,
         "most": most_aspects(run),
         "agreed": run.question.agreed,
         "names": run.form >= Form.NAMED,

@@ -54,12 +54,23 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Crowding:
+    """A plan with few `words` for each sub-question, and what the next `depth` has for each."""
+
+    words: int
+    depth: Literal["standard", "thorough"]
+    words_there: tuple[int, int]
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
 class Plan:
     """The understood question and the intended research, for a person to approve. Key: the run.
 
     `form` is a shape of the report that the question asks for, `reader` whom it is for and in which
     tone, `title` its name. `searches_private_words` permits sending words that only documents
-    contain to web searches.
+    contain to web searches. `instructions` are those that people gave before they approved it, and
+    `crowded` says that a deeper report has more room for its sub-questions.
     """
 
     brief: str
@@ -75,6 +86,8 @@ class Plan:
     estimate: Estimate | None = None
     searches_private_words: bool = False
     title: str = ""
+    instructions: tuple[str, ...] = ()
+    crowded: Crowding | None = None
 
 
 @dataclass(frozen=True)

@@ -111,13 +111,22 @@ def summary_words(ledger: Ledger) -> int:
     question.
     """
     parts = len(ledger.aspects)
-    if ledger.complexity is Complexity.SIMPLE or parts < 2:
-        return SHORT_ANSWER_WORDS
-    if ledger.began >= Form.ATTRIBUTED:
-        return max(LEAST_SUMMARY_WORDS, WORDS_AT_A_GLANCE * parts)
+    if _is_narrow(ledger.complexity, parts) or ledger.began >= Form.ATTRIBUTED:
+        return planned_summary_words(ledger.complexity, parts)
     if ledger.began >= Form.ORGANISED:
         return max(LEAST_BRIEF_WORDS, BRIEF_WORDS_OF_A_PART * parts)
     return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
+
+
+def planned_summary_words(complexity: Complexity, parts: int) -> int:
+    """Return the same for a plan of so many sub-questions."""
+    if _is_narrow(complexity, parts):
+        return SHORT_ANSWER_WORDS
+    return max(LEAST_SUMMARY_WORDS, WORDS_AT_A_GLANCE * parts)
+
+
+def _is_narrow(complexity: Complexity, parts: int) -> bool:
+    return complexity is Complexity.SIMPLE or parts < 2
 
 
 def words_of_changes(relations: Relations) -> int:

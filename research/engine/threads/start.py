@@ -7,16 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.analyst import analyst_of
-from research.engine.budget.estimate import estimate_plan
+from research.engine.budget.estimate import estimate_plan, find_crowding
+from research.engine.config import ResearchConfig
 from research.engine.llm_tasks.follow_up import EarlierTurns
 from research.engine.offline.planning import Understood, query_of
-from research.engine.records import Plan, PlannedAspect, Status
+from research.engine.records import Estimate, Plan, PlannedAspect, Status
 from research.engine.rounds.topics import DEEPER, Topic, first_topics
 from research.engine.run import Run
 from research.engine.text.similarity import find_twin
 from research.engine.text.tokens import normalise_space
 from research.engine.threads.load_seed import reopen_aspect, take_over, take_over_for
 from research.engine.threads.seed import Seed
+from research.engine.threads.user_commands import is_followed
 
 NEW_TOPIC = "new_topic"
 SAME_TOPIC = "same_topic"
@@ -121,6 +123,7 @@ def _reopen_topic(run: Run, aspect_id: str) -> Topic:
 
 ANSWERS = frozenset({"answer", "skip"})
 VERDICTS = frozenset({"approve", "revise"})
+INSTRUCT = frozenset({"instruct"})
 PLAN_TERMS = ("scope", "evidence_strategy", "output_format")
 """What a plan says beside its sub-questions: a person may word it anew."""
 CONSENT = "searches_private_words"
@@ -148,7 +151,8 @@ async def take_in(run: Run) -> Understood:
 
 async def agree_on_plan(run: Run, understood: Understood) -> Plan:
     """Return the plan as the person approved it, edited or sent back as often as they like; one
-    that costs little enough starts unasked.
+    that costs little enough starts unasked. What they tell the run and the depth that they choose
+    meanwhile hold for all that follows.
     """
     plan, turn = _propose_plan(run, understood), 1
     run.update_state(complexity=plan.complexity, language=plan.language)
@@ -156,9 +160,12 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
     while is_asked:
         run.journal.emit(plan)
         run.update_state(status=Status.AWAITING_APPROVAL)
-        command = await run.journal.wait_for_person(f"approval/{turn}", VERDICTS)
+        command = await run.journal.wait_for_person(f"approval/{turn}", VERDICTS, INSTRUCT)
+        _take_instructions(run, command)
+        if "depth" in command:
+            run.config = run.config.model_copy(update={"research_depth": command["depth"]})
         if command["kind"] == "approve":
-            plan = _edit_plan(plan, command)
+            plan = _estimate(run, _edit_plan(plan, command))
             break
         run.update_state(status=Status.INTAKE)
         run.report_action("Changing the plan")
@@ -170,6 +177,15 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
         plan = _propose_plan(run, understood)
     run.journal.emit(plan)
     return plan
+
+
+def _take_instructions(run: Run, command: Mapping[str, Any]) -> None:
+    """Follow what the run was told before this command."""
+    earlier = run.question.seed.instructions if run.question.seed else ()
+    for each in command.get("beside", ()):
+        text = normalise_space(str(each["text"]))
+        if is_followed(run, text, (*earlier, *run.instructions)):
+            run.instructions = (*run.instructions, text)
 
 
 def _may_start(run: Run, plan: Plan) -> bool:
@@ -194,10 +210,23 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
         searches_private_words=run.config.search_private_words,
         title=understood.title,
     )
+    return _estimate(run, plan)
+
+
+def _estimate(run: Run, plan: Plan) -> Plan:
+    """Return the plan with what it takes, and what a deeper one would if it has little room."""
     rates, is_qualified = run.journal.meter.rates, run.qualification is not None
     parts = run.parts_of(plan)
-    estimate = estimate_plan(plan, run.config, run.has_model, rates, is_qualified, parts)
-    return replace(plan, estimate=estimate)
+
+    def estimate(config: ResearchConfig) -> Estimate:
+        return estimate_plan(plan, config, run.has_model, rates, is_qualified, parts)
+
+    return replace(
+        plan,
+        estimate=estimate(run.config),
+        crowded=find_crowding(plan, run.config, parts, estimate),
+        instructions=run.instructions,
+    )
 
 
 def _edit_plan(plan: Plan, command: Mapping[str, Any]) -> Plan:

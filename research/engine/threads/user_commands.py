@@ -140,15 +140,20 @@ def late_commands(commands: Sequence[Command]) -> Iterator[Problem]:
 def _add_instruction(run: Run, text: str) -> None:
     """Show an instruction in all prompts that follow; one that no prompt can show is refused."""
     ledger = run.ledger
-    if reason := _why_not_followed(run, text):
-        run.trouble(f"your instruction “{text}”", f"Not followed: {reason}.")
-    else:
+    if is_followed(run, text, ledger.instructions):
         ledger.update_round(instructions=(*ledger.round.instructions, text))
 
 
-def _why_not_followed(run: Run, text: str) -> str:
+def is_followed(run: Run, text: str, known: Sequence[str]) -> bool:
+    """Return whether an instruction is followed beside those that are `known`; if not, say why."""
+    reason = _why_not_followed(run, text, known)
+    if reason:
+        run.trouble(f"your instruction “{text}”", f"Not followed: {reason}.")
+    return not reason
+
+
+def _why_not_followed(run: Run, text: str, known: Sequence[str]) -> str:
     """Return why an instruction is refused; '' if it isn't."""
-    known = run.ledger.instructions
     if not run.has_model:
         return "this run has no model to read it"
     if run.form < Form.REPAIRED:
