@@ -97,7 +97,7 @@ def split_at_answer(text: str, asked: str) -> tuple[str, str, str]:
         return (
             kind_worth(sentence.text, asked),
             question.is_met_by(sentence.text),
-            sum(weights.get(term, 0.0) for term in held),
+            sum(w for term, w in weights.items() if term in held),
         )
 
     best = max(sentences, key=worth)

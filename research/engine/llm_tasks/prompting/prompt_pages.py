@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from math import fsum
 
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
@@ -243,7 +244,8 @@ def _covering_sentences(
     around = _Surroundings.of(shown, most=int(room * SHARE_OF_ONE))
 
     def cost(at: int) -> float:
-        return -sum(left[term] for term in said[at] if term in left)
+        # Exact, so that the order of a set, which differs between processes, doesn't matter.
+        return -fsum(left[term] for term in said[at] if term in left)
 
     waiting = [(cost(at), at) for at in range(len(shown))]
     heapify(waiting)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, permutations
+from math import fsum
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.offline.planning import query_of
@@ -41,9 +42,9 @@ class QuestionScale:
         return cls({term: weight * vocabulary.rarity(term) for term, weight in weights.items()})
 
     def share(self, held: Iterable[str]) -> float:
-        """Return the weighted share (0-1) of the question that these terms make up."""
-        total = sum(self.weights.values())
-        return sum(self.weights.get(term, 0.0) for term in held) / total if total else 0.0
+        """Return the weighted share (0-1) of the question that terms, in any order, make up."""
+        total = fsum(self.weights.values())
+        return fsum(self.weights.get(term, 0.0) for term in held) / total if total else 0.0
 
 
 def page_terms(page: Page) -> frozenset[str]:

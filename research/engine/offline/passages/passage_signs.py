@@ -245,7 +245,7 @@ class PassageRanking:
     ) -> dict[str, float]:
         passage, total = each.passage, sum(weights.values()) or 1.0
         whole = sum(w for term, w in weights.items() if term in each.held) / total
-        above = passage.above & weights.keys()
+        above = sum(w for term, w in weights.items() if term in passage.above) / total
         lower = each.lower
         names = self._telling(asked)
         named = sum(name in lower for name in names) / len(names) if names else 1.0
@@ -258,7 +258,7 @@ class PassageRanking:
             "words anywhere": whole,
             "synonyms": self._meant(each, weights) / total,
             "together": _together(asked.order, each.order),
-            "heading asked": sum(weights[t] for t in above) / total,
+            "heading asked": above,
             "named": named,
             "opens definition": float(in_label and passage.opens_section),
             "opens section": float(passage.opens_section),

@@ -82,7 +82,8 @@ def _score_passage(
 ) -> ScoredPassage:
     weights = {term: ranking.rarity(term) for term in asked.terms}
     core = max(
-        each.passage.lines, key=lambda line: sum(weights.get(term, 0.0) for term in line.words)
+        each.passage.lines,
+        key=lambda line: sum(w for term, w in weights.items() if term in line.words),
     )
     score = round(each.probability, 4)
     label = each.passage.lines[0].label
