@@ -56,8 +56,11 @@ class Refusal:
     reason: str
 
 
-OF_THINGS = frozenset({"number differs", "date differs", "name differs", "pairs mixed up"})
-"""Differences between a claim and its quotes that are no matter of wording."""
+OF_THINGS = frozenset((
+    "number differs", "date differs", "name differs", "pairs mixed up", "negation differs",
+    "direction differs", "hedge lost",
+))  # fmt: skip
+"""Differences between a claim and its quotes that no good verifier is waited for."""
 
 
 @dataclass
