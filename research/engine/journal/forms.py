@@ -38,6 +38,8 @@ class Form(IntEnum):
     """What the verifier or code refuses of a draft is repaired once and checked again before quotes
     stand in its place. An assessment is told what people wrote to the run.
     """
+    COMPUTED = 36
+    """Figures with a formula; timelines and sources told more plainly."""
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

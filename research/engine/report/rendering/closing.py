@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
-from research.engine.report.parts.sources import render_source
+from research.engine.report.parts.sources import render_source, site_name
 from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
@@ -48,12 +50,33 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
         "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
         words["newest"].format(date=words.date(newest)) if newest else "",
-        words["one_page"] if _is_from_one(marks, pages) else "",
+        _tell_origin(ledger, words) or (words["one_page"] if _is_from_one(marks, pages) else ""),
         words.count("cut", cut) if cut else "",
         words.count("by_code", by_code) if by_code else "",
         ended.rstrip("."),
     ]
     return " · ".join(filter(None, facts))
+
+
+def _tell_origin(ledger: Ledger, words: Labels) -> str:
+    """Return from which site or collection (nearly) all findings are; "" if there is none."""
+    origin = ledger.lone_origin
+    if not origin:
+        return ""
+    origins = [{*map(origin_of, record.keys)} for record in ledger.evidence]
+    told = {"n": origins.count({origin}), "all": len(origins)}
+    if is_collection(origin):
+        return words["lone_collection"].format(
+            **told, name=escape_markdown(collection_name(origin))
+        )
+    names = Counter(
+        site_name(source, ledger)
+        for record in ledger.evidence
+        for source in record.sources
+        if source.independence_key == origin
+    )
+    [(name, _)] = names.most_common(1)
+    return words["lone_site"].format(**told, name=escape_markdown(name))
 
 
 def _is_from_one(marks: Markers, pages: set[str]) -> bool:
