@@ -69,9 +69,9 @@ class RunRows(Committed):
         """Return whether (nearly) all evidence is from one site or collection, so that no statement
         is marked as resting on one.
         """
-        keys = defaultdict[str, set[str]](set)
-        for label, key, _ in self.quotes:
-            keys[label].add(key)
+        keys = defaultdict[int, set[str]](set)
+        for evidence, key, _ in self.quotes:
+            keys[evidence].add(key)
         return bool(lone_origin(keys.values()))
 
     @cached_property

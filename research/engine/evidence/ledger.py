@@ -98,8 +98,8 @@ class Ledger:
 
     @property
     def lone_origin(self) -> str:
-        """Return the site or collection that (nearly) all evidence is from; "" if there is none, and
-        in runs before `Form.COMPUTED`.
+        """Return the site or collection that (nearly) all evidence is from; "" if there is none, or
+        the run is one before `Form.COMPUTED`.
         """
         if self.began < Form.COMPUTED:
             return ""

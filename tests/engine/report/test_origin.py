@@ -10,7 +10,7 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.origin import lone_origin
 from research.engine.journal.forms import Form
-from research.engine.records import AspectState, Evidence, StopReason
+from research.engine.records import AspectState, Evidence, Source, StopReason
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.messages import stop_message
 from research.engine.report.rendering.markdown import render_report
@@ -95,3 +95,46 @@ def test_the_end_of_research_counts_no_answers_from_one_site() -> None:
     known.began = Form.REPAIRED
     told = stop_message(StopReason.STUCK, known, ResearchConfig())
     assert told.endswith("1 answer rests on one site.")
+
+
+MANUAL = "Manual 15"
+
+
+def titled(known: Ledger, *titles: str, site: str = "") -> str:
+    """Return the list of sources of a report whose pages, each on its own address, have titles."""
+    for record, title in zip(tuple(known.evidence), titles, strict=True):
+        known.book.records[record.id] = replace(
+            record,
+            sources=tuple(
+                replace(s, url=f"{s.url}{record.id}", section=f"Section {record.id}")
+                for s in record.sources
+            ),
+        )
+        [source] = known.book.records[record.id].sources
+        page = replace(known.pages["https://manual.example/"], url=source.url, site=site)
+        known.pages[source.url] = page
+        known.put_source(Source(source.url, title, source.domain, 1, status="read"))
+    return report_of(known).partition("### Cited\n\n")[2].partition("\n\n")[0]
+
+
+def test_sources_of_one_manual_are_named_by_what_tells_them_apart() -> None:
+    known = ledger_of(*of_sites(*["manual.example"] * 10))
+    told = titled(known, *(f"{MANUAL}: 25.{n} Part — {MANUAL}" for n in range(10)), site=MANUAL)
+    first, second, *_ = told.splitlines()
+    assert first.startswith("- [1] 25.0 Part, Manual 15, manual.example: <")
+    assert second.startswith("- [2] 25.1 Part, manual.example: <")
+    assert told.count(MANUAL) == 1
+
+
+def test_pages_with_one_title_are_named_with_the_section_that_is_quoted() -> None:
+    known = ledger_of(*of_sites(*["manual.example"] * 10))
+    told = titled(known, *[MANUAL] * 10)
+    assert "- [3] Manual 15 › Section E3, manual.example" in told
+    known.began = Form.REPAIRED
+    assert "›" not in report_of(known)
+
+
+def test_a_publisher_among_others_is_named_with_each_page() -> None:
+    known = ledger_of(*of_sites(*["manual.example"] * 7, *["b.example"] * 3))
+    told = titled(known, *(f"25.{n} Part — {MANUAL}" for n in range(10)), site=MANUAL)
+    assert told.count(", Manual 15, manual.example") == 7

@@ -12,6 +12,7 @@ from research.engine.records import Evidence, QuoteSource, Source
 from research.engine.report.disputes import says_half_of
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, YEAR, newest_date
+from research.engine.report.parts.source_names import SourceName
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import term_set, unique_texts
@@ -44,13 +45,17 @@ def note_kinds(ledger: Ledger, said: Mapping[str, str]) -> None:
             ledger.put_source(replace(source, kind=kind))
 
 
-def render_source(ledger: Ledger, source: Source, words: Labels, today: str = "") -> str:
-    """Return title, publisher, kind, date and address of a source, and what became of it. A date
-    after `today`, if that is given, is called later than the report.
+def render_source(
+    ledger: Ledger, source: Source, words: Labels, today: str = "", name: SourceName | None = None
+) -> str:
+    """Return title, publisher, kind, date and address of a source, and what became of it; title and
+    publisher by its `name`, if it has one. A date after `today`, if that is given, is called later
+    than the report.
     """
-    title = escape_markdown((source.title or source.url).replace("[", "(").replace("]", ")"))
     page = ledger.pages.get(source.url)
-    publisher = page.site if page and page.site not in {"", source.title} else ""
+    called = name or SourceName(source.title or source.url, page.site if page else "")
+    title = escape_markdown(called.title.replace("[", "(").replace("]", ")"))
+    publisher = called.publisher if called.publisher not in {called.title, source.title} else ""
     day = (source.published or "")[:DAY]
     date = words.date(day)
     told = [

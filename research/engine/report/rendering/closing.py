@@ -12,6 +12,7 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
+from research.engine.report.parts.source_names import source_names
 from research.engine.report.parts.sources import render_source, site_name
 from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
 from research.engine.report.rendering.markers import Markers
@@ -66,9 +67,8 @@ def _tell_origin(ledger: Ledger, words: Labels) -> str:
     origins = [{*map(origin_of, record.keys)} for record in ledger.evidence]
     told = {"n": origins.count({origin}), "all": len(origins)}
     if is_collection(origin):
-        return words["lone_collection"].format(
-            **told, name=escape_markdown(collection_name(origin))
-        )
+        name = escape_markdown(collection_name(origin))
+        return words["lone_collection"].format(**told, name=name)
     names = Counter(
         site_name(source, ledger)
         for record in ledger.evidence
@@ -230,10 +230,11 @@ def render_dropped(ledger: Ledger, words: Labels) -> str:
 
 def render_sources(ledger: Ledger, marks: Markers) -> str:
     cited, words = marks.numbers, marks.words
+    names = source_names(ledger, cited)
     lines = [f"## {words['sources']}", f"### {words['cited']}"]
 
     def shown(source: Source) -> str:
-        return render_source(ledger, source, words, marks.layout.today)
+        return render_source(ledger, source, words, marks.layout.today, names.get(source.url))
 
     lines.append("\n".join(
         f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()
