@@ -134,7 +134,7 @@ def render_report(
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off]
-    note = method_note(ledger, marks.words, marks.urls, late, layout.today)
+    note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     counted = len(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
