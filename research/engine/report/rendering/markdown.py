@@ -119,9 +119,7 @@ def render_report(
         ),
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course),
-        ""
-        if course
-        else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
+        "" if course else _render_timeline(draft, shown, marks),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
         render_still_open(points, marks.words),
@@ -154,8 +152,17 @@ def _render_sections(
     for each in shown.sections:
         opening = ""
         if each.aspect_id == course:
-            opening = render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
+            opening = _render_timeline(draft, shown, marks, has_heading=False)
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
+
+
+def _render_timeline(draft: Draft, shown: Draft, marks: Markers, has_heading: bool = True) -> str:
+    """Return the timeline of a draft beside the sections that are `shown`."""
+    told = {said for section in shown.sections for said in section.statements}
+    is_dense = marks.layout.is_dense
+    return render_timeline(
+        draft, marks.ledger, marks.words, marks.of, has_heading, is_dense, told=told
+    )
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
