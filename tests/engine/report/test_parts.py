@@ -171,14 +171,14 @@ def test_the_method_note_has_three_lines(known: Ledger) -> None:
             "Every cited statement was compared with the words of its quotes: 8 by code alone; 4 "
             "also by the model acting as checker, which found 5 of 6 errors planted to test it; 1 "
             "is a direct quotation. What was not found there was reworded, quoted or left out; "
-            "whether the sources are right was not checked.",
+            "whether the sources are right is for you to judge.",
         ),
         (
             "de",
             Checks(9, 9, by_code=7, planted=6, verifier="disbelieved"),
             "Jede belegte Aussage wurde mit dem Wortlaut ihrer Zitate verglichen: 7 nur durch Code;"
             " 2 sind wörtliche Zitate. Was dort nicht zu finden war, wurde umformuliert, wörtlich "
-            "zitiert oder weggelassen; ob die Quellen recht haben, wurde nicht geprüft.",
+            "zitiert oder weggelassen; ob die Quellen recht haben, müssen Sie beurteilen.",
         ),
     ],
 )
