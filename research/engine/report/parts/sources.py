@@ -9,7 +9,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, QuoteSource, Source
-from research.engine.report.disputes import says_half_of
+from research.engine.report.disputes import is_beside, says_half_of
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, YEAR, newest_date
 from research.engine.report.parts.source_names import SourceName
@@ -82,6 +82,8 @@ def doubt_mark(
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
     if ledger.began >= Form.ORGANISED and not _takes_side(statement, cited):
+        return ""
+    if is_beside(statement, ledger):
         return ""
     rivals = [
         records[i]

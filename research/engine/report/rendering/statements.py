@@ -10,6 +10,7 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
+from research.engine.report.disputes import Disputes
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
@@ -96,7 +97,10 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     leads = [said for said in group if _is_on_both_sides(said, ledger)]
     sides = [said for said in group if said not in leads]
     holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
-    items = [_one_side(side, holders, marks) for side in sides_of(sides, ledger)]
+    disputes = Disputes(ledger, group)
+    views = {said for said in group if disputes.of(said) is not None}
+    views = views if ledger.began >= Form.COMPUTED else {*group}
+    items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
     untold = [records[i] for said in group for i in marks.untold.get(said, ())]
     items += [_quoted_side(side, marks) for side in _without_rivals(untold)]
     shown |= {record.id for record in untold}
@@ -116,8 +120,15 @@ def _led_by(name: str, holder: str, view: str) -> str:
     return f"{name} – {view}"
 
 
-def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks: Markers) -> str:
-    """Return the views of one side, each behind its holder; of a holder's views the first."""
+def _one_side(
+    side: Sequence[Statement],
+    holders: Mapping[Statement, str],
+    views: Set[Statement],
+    marks: Markers,
+) -> str:
+    """Return what one side says: the views each behind its holder, of a holder's views the first.
+    What only goes on about one is nobody's view.
+    """
     told, before = [], ""
     for said in side:
         holder = holders.get(said, "")
@@ -125,8 +136,9 @@ def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks
         reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
         beside = _told_beside(said, marks, named=True, teller=reported)
         view = _render_cited(said, marks, frozenset(), beside, "").strip()
-        told.append(view if name == before or not said.evidence else _led_by(name, holder, view))
-        before = name
+        is_led = said in views and bool(said.evidence) and name != before
+        told.append(_led_by(name, holder, view) if is_led else view)
+        before = name if said in views else before
     return " ".join(told)
 
 
