@@ -15,7 +15,7 @@ from research.engine.text.tokens import term_set
 
 MOSTLY = 2 / 3
 """Share of the words of a statement that stand in clauses without a view."""
-_CLAUSE_END = re.compile(r"[,;:]\s+|\s+[–—]\s+")
+_CLAUSE_END = re.compile(r"[,;:]\s|\s[–—]\s")
 _NO_HOLDER = re.compile(
     r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 LEAST_PAGES, LEAST_SHARE = 3, 2 / 3
 """Fewest pages of a site, and the share of them, that have a part of their titles in common."""
-_SEPARATOR = re.compile(r"(\s+(?:[—–|·»›]|-|::)\s+|:\s+)")
+_SEPARATOR = re.compile(r"(\s(?:[—–|·»›]|-|::)\s|:\s)")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.source_names import source_names
 from research.engine.report.parts.sources import render_source, site_name
-from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
 from research.engine.report.report_format import MOST_OPEN
@@ -183,9 +183,9 @@ def _is_told(point: str, said: str) -> bool:
     return is_repeated and numbers <= {*entities.find_numbers(said)}
 
 
-def render_still_open(points: Iterable[str], words: Labels) -> str:
-    lines = [f"- {escape_markdown(capitalize_heading(text))}" for text in points]
-    return f"## {words['still_open']}\n\n" + "\n".join(lines) if lines else ""
+def render_still_open(points: Iterable[str], marks: Markers) -> str:
+    lines = [f"- {marks.escaped(capitalize_heading(text))}" for text in points]
+    return f"## {marks.words['still_open']}\n\n" + "\n".join(lines) if lines else ""
 
 
 def render_next_steps(draft: Draft, marks: Markers) -> str:
@@ -195,7 +195,7 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
     if not draft.next_steps:
         return ""
     lines = [
-        f"{n}. {escape_sentence(said.text)} {marks.of(said.evidence)}"
+        f"{n}. {marks.sentence(said.text)} {marks.of(said.evidence)}"
         for n, said in enumerate(draft.next_steps, 1)
     ]
     words = marks.words

@@ -115,14 +115,20 @@ def render_report(
         render_next_steps(draft, marks),
         _render_figures(ledger, draft, marks) if layout.has_figures else "",
         render_comparison(
-            ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
+            ledger.relations,
+            marks.words,
+            marks.of,
+            language,
+            layout.is_dense,
+            marks.year_of,
+            marks.escaped,
         ),
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course),
         "" if course else _render_timeline(draft, shown, marks),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        render_still_open(points, marks.words),
+        render_still_open(points, marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
@@ -179,7 +185,7 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
         told = {i for said in draft.short_answer for i in said.evidence}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
         relations = replace(relations, figures=left)
-    return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
+    return render_figures(relations, marks.words, marks.of, is_brief, marks.escaped)
 
 
 def count_words(markdown: str) -> int:

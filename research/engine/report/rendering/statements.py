@@ -31,11 +31,7 @@ from research.engine.report.parts.sources import (
     told_in,
     weak_kind,
 )
-from research.engine.report.rendering.markdown_escape import (
-    escape_markdown,
-    escape_sentence,
-    marked_words,
-)
+from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
 from research.engine.report.rendering.markers import Markers
 
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
@@ -107,7 +103,7 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     matters = ledger.relations.matters.items()
     matter = next((told for pair, told in matters if shown.issuperset(pair)), "")
     opening = " ".join(each.inline() for each in group_statements(leads, marks, boxed=True))
-    opening = opening or escape_markdown(marks.wall.masked(matter))
+    opening = opening or marks.escaped(marks.wall.masked(matter))
     head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
 
@@ -347,10 +343,10 @@ def _render_cited(
     """
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
-        said = _render_quotation(statement, asked, told_by)
+        said = _render_quotation(statement, asked, told_by, marks)
     else:
-        said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
-        said += escape_sentence(rest)
+        said = "".join(f"{marks.sentence(each)} {marks.of(ids)}" for each, ids in clauses)
+        said += marks.sentence(rest)
         said = said.replace(holder, _name_holder(holder, said, marks), 1) if holder else said
         said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     return f"{said} {marks.of((*last, *statement.earlier))}"
@@ -363,8 +359,9 @@ def _name_holder(holder: str, said: str, marks: Markers) -> str:
     return f"**{holder}**" if is_genitive or not kind else f"**{holder}** ({kind})"
 
 
-def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
-    quoted = marked_words(escape_markdown(quotation.body), asked)
+def _render_quotation(quotation: Statement, asked: Set[str], told_by: str, marks: Markers) -> str:
+    body = quotation.body
+    quoted = marked_words(escape_markdown(body), asked) if asked else marks.escaped(body)
     if not told_by:
         return quoted
     if quotation.lead_in:
