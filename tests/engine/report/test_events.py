@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from research.engine.report.draft import Statement
-from research.engine.report.parts.events import Event, events_of, shorten
+from research.engine.report.events import Event, events_of, shorten
 
 MAY, JUNE = (2010, 5, None), (2013, 6, None)
 

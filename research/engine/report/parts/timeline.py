@@ -11,7 +11,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.parts.events import Event, events_of, is_exact, shorten
+from research.engine.report.events import Event, events_of, is_exact, shorten
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.report_i18n import Labels

@@ -12,8 +12,7 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
-from research.engine.report.parts.source_names import source_names
-from research.engine.report.parts.sources import render_source, site_name
+from research.engine.report.parts.sources import render_source, site_name, source_names
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines

@@ -24,8 +24,8 @@ _CONNECTIVE = re.compile(
     r"|Still|Yet|Thus|Therefore|Hence|Consequently|As a result|Instead|In turn|Likewise|Similarly"
     r"|At the same time|(?:Soon|Shortly) (?:after|afterwards)|By contrast|In contrast"
     r"|On the other hand|(?:The|That) (?:same|following|next) (?:year|month|day)"
-    r"|(?:\w{1,20} ){1,2}(?:years?|months?|weeks?|days?) later|Außerdem|Cependant|En revanche|Ensuite"
-    r"|Par ailleurs|Sin embargo|Además|Tuttavia|Inoltre|No entanto|Além disso), "
+    r"|(?:\w{1,20} ){1,2}(?:years?|months?|weeks?|days?) later|Außerdem|Cependant|En revanche"
+    r"|Ensuite|Par ailleurs|Sin embargo|Además|Tuttavia|Inoltre|No entanto|Além disso), "
     r"|In (?:the|that) (?:same|following|next) (?:year|month)(?:, | (?!as\b|that\b|when\b|in\b"
     r"|of\b))|(?:And|But|Und|Aber|Doch|Et|Mais|Y|Pero|Ma|Mas|En|Maar) (?=\w))"
 )
