@@ -13,6 +13,7 @@ from dashboard import titles, words
 from dashboard.contexts.pending_commands import topics_told
 from dashboard.queries.run_rows import RunRows
 from research.engine.assessment.answer_status import ANSWERED, HAS_ANSWER, Trust
+from research.engine.evidence.origin import is_collection, origin_of
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
 from research.readmodel.progress_parts import AspectPart, GapPart
@@ -211,6 +212,8 @@ def limits_of(
 def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
     if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
         return gettext("one site only")
+    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(origin_of, cited)}) == 1:
+        return gettext("one collection only")
     alone = Counter(marks)[AnswerStatus.ONE_SOURCE]
     if not alone or len(marks) < 2:
         return ""

@@ -119,7 +119,7 @@ def citation_links(rows: RunRows) -> FindLink:
         is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
             address if place in (0, NO_PLACE) and is_whole else f"{address}?place={place}",
-            *summarize_sources(quotes, rows.site_names),
+            *summarize_sources(quotes, rows.site_names, tells_support=not rows.has_lone_origin),
             any(row.evidence.label in rows.rejected for row in quotes),
         )  # fmt: skip
 
@@ -127,9 +127,10 @@ def citation_links(rows: RunRows) -> FindLink:
 
 
 def summarize_sources(
-    rows: Sequence[EvidenceSource], site_names: Mapping[str, str]
+    rows: Sequence[EvidenceSource], site_names: Mapping[str, str], *, tells_support: bool = True
 ) -> tuple[str, frozenset[str]]:
-    """Return the lines of a tooltip, and the independent sources that support the citation.
+    """Return the lines of a tooltip, and the independent sources that support the citation, none
+    unless it `tells_support`.
 
     The lines are the title; site, date and support; the first quote of each record.
     """
@@ -139,17 +140,18 @@ def summarize_sources(
     by_record = {row.evidence_id: row for row in reversed(rows)}
     by_record = dict(reversed(by_record.items()))
     keys = frozenset(row.independence_key for each in rows for row in each.evidence.quotes.all())
-    support = support_line(first.evidence.quotes.all())
+    support = support_line(first.evidence.quotes.all()) if tells_support else ""
     site = words.site_of(first.url, site_names.get(first.url))
     lines = (
         first.title or first.domain,
-        f"{site.name} · {describe_date(first)} · {support}",
+        " · ".join(filter(None, (site.name, describe_date(first), support))),
         *(
             f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”"
             for row in by_record.values()
         ),
     )
-    return "\n".join(" ".join(line.split()) for line in lines), keys
+    note = "\n".join(" ".join(line.split()) for line in lines)
+    return note, keys if tells_support else frozenset()
 
 
 def _shortened(quote: str) -> str:

@@ -24,6 +24,7 @@ from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
+from research.engine.evidence.origin import shorten_titles
 from research.engine.evidence.quotes import plain_quote
 from research.models import EvidenceSource, Source
 
@@ -172,9 +173,14 @@ def _site_group(
     is_file = urlsplit(first.url).hostname is None
     kinds = {row.kind for row, *_ in group}
     kind = first.kind if len(kinds) == 1 and not is_file else ""
+    site = words.Site(gettext("Documents")) if is_file else _name_site(group)
     pages = [_source(same, rows, cited, earlier, names_kind=not kind) for same in group]
+    titles = {same[0].url: page["title"] for same, page in zip(group, pages, strict=True)}
+    short = shorten_titles(titles, site.name).titles
+    for same, page in zip(group, pages, strict=True):
+        page["title"] = short[same[0].url]
     return {
-        "site": words.Site(gettext("Documents")) if is_file else _name_site(group),
+        "site": site,
         "kind": _kind_word(kind),
         "facts": _site_facts(group, rows, cited, "document" if is_file else "page"),
         "pages": pages,

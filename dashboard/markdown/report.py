@@ -257,9 +257,10 @@ def _mark_quoting(token: Token) -> None:
     """Say of a paragraph that only quotes a page, behind the name of its site, that it does."""
     parts = [child for child in token.children or () if child.content or child.nesting]
     kinds = [child.type for child in parts]
-    if kinds != ["strong_open", "text", "strong_close", "text"] or not parts[0].attrs:
+    is_led = kinds[:3] == ["strong_open", "text", "strong_close"] and bool(parts[0].attrs)
+    if not is_led or not {*kinds[3:]} <= {"text", "code_inline"}:
         return
-    if QUOTATION.fullmatch(parts[3].content.lstrip()):
+    if QUOTATION.fullmatch("".join(each.content for each in parts[3:]).lstrip()):
         parts[0].attrSet("class", "lead-in quoting")
         told = span_token("told-by", gettext("quoted word for word"))
         parts[1].content = parts[1].content.rstrip(":： ")

@@ -68,7 +68,7 @@ def link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, st
         note = target.note.split("\n") if target else []
         named_site = site_names.get(address, "")
         title, publisher = _split_publisher(title.strip(), note[0] if note else "", named_site)
-        shown = site_of(address, publisher)
+        shown = site_of(address, publisher or named_site)
         kinds = filter(None, facts[: dated.start()].split(", "))
         told = [
             format_html(

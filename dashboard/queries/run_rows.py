@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from dashboard.markdown.parsing import markers_in_text
 from dashboard.markdown.sources import shareable
 from dashboard.titles import planned_headings
 from research.engine.assessment.answer_status import Trust
+from research.engine.evidence.origin import lone_origin
 from research.engine.records import Status
 from research.engine.text.similarity import near_copies
 from research.fetch.sites import independence_key
@@ -62,6 +63,16 @@ class RunRows(Committed):
         """Return what is counted as independent: sites, or documents if all quotes are of files."""
         keys = {key for _, key, _ in self.quotes}
         return "document" if keys and all(key.startswith("file:") for key in keys) else "site"
+
+    @cached_property
+    def has_lone_origin(self) -> bool:
+        """Return whether (nearly) all evidence is from one site or collection, so that no statement
+        is marked as resting on one.
+        """
+        keys = defaultdict[int, set[str]](set)
+        for evidence, key, _ in self.quotes:
+            keys[evidence].add(key)
+        return bool(lone_origin(keys.values()))
 
     @cached_property
     def shown(self) -> Sequence[Evidence]:

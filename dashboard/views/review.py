@@ -33,6 +33,7 @@ from dashboard.queries.run_rows import first_numbers, labels_at, site_names
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
 from research.engine.evidence.claim_check import check_claim
+from research.engine.evidence.origin import lone_origin
 from research.models import Evidence, EvidenceSource, Report, Run
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric
@@ -80,7 +81,8 @@ class ReviewForm(forms.Form):
 @dataclass(frozen=True)
 class Cited:
     """The first number with which a report cites a record, the place of its first statement there,
-    and whether one of its statements rests on one site only.
+    and whether one of its statements rests on one site only, while the evidence of the run is from
+    several.
     """
 
     number: int
@@ -310,12 +312,14 @@ def _cited_in(of: Sequence[Run]) -> dict[int, dict[str, Cited]]:
 def _cited_by(report: Report, sites: Mapping[str, set[str]]) -> dict[str, Cited]:
     citations = {entry["marker"]: entry for entry in report.citations}
     places, alone = dict[str, int](), set[str]()
+    tells_alone = not lone_origin(sites.values())
     for place, said in enumerate(cited_texts(report.markdown)):
         of_text = [labels_at(citations[n], at) for n, at in said.markers if n in citations]
         labels = {label for each in of_text for label in each}
         for label in labels:
             places.setdefault(label, place)
-        if len(set().union(*(sites.get(label, ()) for label in labels))) == 1:
+        every = set[str]().union(*(sites.get(label, ()) for label in labels))
+        if tells_alone and len(every) == 1:
             alone |= labels
     return {
         label: Cited(number, places.get(label, len(report.markdown)), label in alone)

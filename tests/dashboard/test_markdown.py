@@ -122,6 +122,8 @@ def test_a_text_that_only_quotes_a_page_says_so() -> None:
     quoting = "## A\n\n**The Ledger:** “It grew in 2024.” [1][2]"
     shown = render_in_parts(quoting, link).body
     assert '<strong class="lead-in quoting">The Ledger · <span class="told-by">quoted' in shown
+    coded = quoting.replace("It grew", "`work_mem` grew")
+    assert "told-by" in render_in_parts(coded, link).body
     assert "quoting" not in render_in_parts(quoting, link, folds=True).body, "there all do"
     for other in (
         "**The Ledger:** It grew in 2024. [1]",

@@ -298,6 +298,30 @@ def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
     assert not shown(client, f"/runs/{run.public_id}/").select(".state-note")
 
 
+def test_what_is_all_from_one_collection_says_so_once(client: Client, run: Run) -> None:
+    for number in range(2, 6):
+        add_evidence(run, number)
+    for row in run.evidence.all():
+        url = f"file:///manual/{row.label.removeprefix('E')}.html"
+        row.quotes.update(url=url, independence_key=url)
+    Aspect.objects.update(state="answered")
+    run.gaps.all().delete()
+    run.reports.update(
+        markdown="**Short answer.** It is old. [1]\n\n## Growth\n\nIt is slow. [2]\n",
+        citations=[
+            {"marker": n, "url": f"file:///manual/{n}.html", "evidence_ids": [f"E{n}"]}
+            for n in (1, 2)
+        ],
+    )
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert text(page, ".state-note") == "one collection only"
+    assert len(page.select(".cite")) == 2 and not page.select(".cite.single")
+    assert "quoted from" not in str(page.select(".cite a")[0]["title"])
+    other = "https://a.test/"
+    run.evidence.get(label="E5").quotes.update(url=other, independence_key=other)
+    assert len(shown(client, f"/runs/{run.public_id}/").select(".cite.single")) == 2
+
+
 def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, run: Run) -> None:
     Aspect.objects.update(state="answered", standing={"sources": ["a.test", "b.test"], "agree": 1})
     states = ("disputed", "answered")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from research.engine.assessment.effort import Effort
 from research.engine.evidence.claim_check import RefusesBy
+from research.engine.evidence.origin import lone_origin
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal.forms import NEWEST, Form
@@ -94,6 +95,15 @@ class Ledger:
     def statable(self) -> list[Evidence]:
         """Return the evidence without what may only be quoted: what prompts show."""
         return [record for record in self.book.records.values() if not record.is_dictated]
+
+    @property
+    def lone_origin(self) -> str:
+        """Return the site or collection that (nearly) all evidence is from; "" if there is none, or
+        the run is one before `Form.COMPUTED`.
+        """
+        if self.began < Form.COMPUTED:
+            return ""
+        return lone_origin(record.keys for record in self.book.records.values())
 
     # --- sub-questions -----------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from research.engine.llm_tasks.answers import (
     id_in,
 )
 from research.engine.llm_tasks.compared_findings import (
+    carried_over,
     compared_properties,
     compared_things,
     contested_pairs,
@@ -165,6 +166,8 @@ async def _note_relations(
     others has `compared` both records.
     """
     ledger = run.ledger
+    if run.form >= Form.COMPUTED:
+        disagree = carried_over(ledger, disagree, relations.replaced)
     if run.form >= Form.REPAIRED:
         relations = replace(relations, matters=matters_of(ledger, disagree))
         disagree = [pair[:2] for pair in disagree]

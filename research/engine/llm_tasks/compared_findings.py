@@ -16,6 +16,7 @@ from functools import lru_cache
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
@@ -314,15 +315,40 @@ def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
 def find_disagreements(
     ledger: Ledger, pairs: Iterable[Sequence[str]]
 ) -> list[tuple[Evidence, Evidence]]:
-    """Return the pairs from independent sources on one thing, neither of them outdated."""
+    """Return the pairs from independent sources on one thing, neither of them outdated. A site that
+    tells both sides, besides others of each, makes them no less independent; before `Form.COMPUTED`
+    it did.
+    """
     replaced = ledger.relations.replaced
+    may_share = ledger.began >= Form.COMPUTED
+
+    def are_apart(one: Evidence, other: Evidence) -> bool:
+        own, others = set(one.keys), set(other.keys)
+        return bool(own - others and others - own) if may_share else own.isdisjoint(others)
+
     return [
         (one, other)
         for one, other in known_pairs(ledger, pairs)
         if not {one.id, other.id} & replaced.keys()
-        and not set(one.keys) & set(other.keys)
+        and are_apart(one, other)
         and (_share_terms(one, other) or _answer_the_same(one, other))
     ]
+
+
+def carried_over(
+    ledger: Ledger, pairs: Iterable[Sequence[str]], replaced: Mapping[str, str]
+) -> list[list[str]]:
+    """Return pairs that disagree, with what follows their ids: a record that another one has
+    replaced gives its place to that one, unless both are then one or have an amount in common.
+    """
+    found = []
+    for one, other, *told in (pair for pair in pairs if len(pair) > 1):
+        carried = [replaced.get(i, i) for i in (id_in(one), id_in(other))]
+        is_as_told = carried == [id_in(one), id_in(other)]
+        shared = [amounts_of(r.claim) for pair in known_pairs(ledger, [carried]) for r in pair]
+        if is_as_told or (shared and shared[0].isdisjoint(shared[1])):
+            found.append([*carried, *told])
+    return found
 
 
 def matters_of(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[tuple[str, str], str]:

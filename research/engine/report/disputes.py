@@ -2,19 +2,70 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
+from research.engine.text.entities import find_names
 from research.engine.text.tokens import term_set
+
+MOSTLY = 2 / 3
+"""Share of the words of a statement that stand in clauses without a view."""
+_CLAUSE_END = re.compile(r"[,;:]\s|\s[–—]\s")
+_NO_HOLDER = re.compile(
+    r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
 def says_half_of(said: Statement, record: Evidence) -> bool:
     """Return whether a statement has half of the words of a claim that it cites."""
     claim = term_set(record.claim)
     return 2 * len(claim & term_set(said.body)) >= len(claim)
+
+
+def may_hold(name: str, sentence: str) -> bool:
+    """Return whether a name in a sentence may be that of who holds a view: none of a place, a time
+    or a listener.
+    """
+    before, _, after = sentence.partition(name)
+    return not _NO_HOLDER.search(before) and not _GOES_ON.match(after)
+
+
+def is_beside(said: Statement, ledger: Ledger) -> bool:
+    """Return whether a statement only says what no other side of a dispute contradicts: of each
+    disputed claim that it cites, what stands in clauses without the name of who holds the view;
+    "trials start late by forty minutes", of "trials start late by forty minutes, for which the
+    Audit Office blames the vans".
+    """
+    records = ledger.book.records
+    cited = (records[i] for i in said.evidence if i in records)
+    disputed = [record for record in cited if record.contradicts]
+    if ledger.began < Form.COMPUTED or said.quoted or not disputed:
+        return False
+    return all(_says_only_plain(said, record, ledger) for record in disputed)
+
+
+def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
+    rivals = (ledger.book.records.get(i) for i in record.contradicts)
+    known = term_set(" ".join((ledger.question, *(each.claim for each in rivals if each))))
+    holders = [
+        name
+        for name in find_names(record.claim)
+        if not term_set(name) <= known and may_hold(name, record.claim)
+    ]
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for clause in _CLAUSE_END.split(record.claim):
+        parts[any(name in clause for name in holders)].append(clause)
+    view, plain = (term_set(" ".join(parts[is_view])) for is_view in (True, False))
+    own = term_set(said.body)
+    is_plain = bool(view) and own.isdisjoint(view - plain)
+    return is_plain and len(own & plain) >= MOSTLY * len(own)
 
 
 class Disputes:
@@ -24,7 +75,7 @@ class Disputes:
     """
 
     def __init__(self, ledger: Ledger, statements: Iterable[Statement]) -> None:
-        self._records = ledger.book.records
+        self._ledger, self._records = ledger, ledger.book.records
         self._numbers: dict[str, int] = {}
         self._sides: dict[str, int] = {}
         allies: dict[str, set[str]] = {}
@@ -55,9 +106,11 @@ class Disputes:
 
     def of(self, said: Statement) -> int | None:
         """Return the dispute that a statement is on: all that it cites is, or it has half of the
-        words of a disputed claim that it cites.
+        words of a disputed claim that it cites; none of a plain fact beside a view.
         """
         if said.is_column or said.is_verdict or not said.evidence:
+            return None
+        if is_beside(said, self._ledger):
             return None
         numbers = [self._numbers.get(record_id) for record_id in said.evidence]
         if len({*numbers}) == 1:

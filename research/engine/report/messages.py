@@ -233,6 +233,8 @@ def _left_text(ledger: Ledger) -> str:
         len(ledger.open_aspects()),
         _count_status(list_statuses(ledger), AnswerStatus.ONE_SOURCE),
     )
+    if ledger.lone_origin:  # it is said of the whole report
+        thin = 0
     if len(ledger.aspects) == 1 or not (missing or thin):
         return ""
     parts = [

@@ -225,7 +225,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     by_code = run.journal.meter.usage.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
     depth, has_model = run.config.research_depth, run.has_model
-    is_quick = depth == "quick"
+    is_quick, checks = depth == "quick", _checks(checked)
     layout = Layout(
         as_table=run.shape.form == "table",
         is_brief=has_model and is_quick,
@@ -243,11 +243,13 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         has_room=has_model and depth == "thorough",
         is_led=is_led(run),
         today=run.question.today if run.form >= Form.ORGANISED else "",
+        checks=checks if has_model and run.form >= Form.COMPUTED else None,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
     shortened = words.count("shortened", checked.shortened) if checked.shortened else ""
-    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), shortened, ended)))
+    how = _how_checked(words, checks) if run.form < Form.COMPUTED else ""
+    told = " · ".join(filter(None, (how, shortened, ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
 
 
@@ -289,7 +291,7 @@ def _is_terse(run: Run) -> bool:
 
 def _how_checked(words: Labels, checks: Checks) -> str:
     """Return what vouches for the statements, and how many planted errors the verifier found; ""
-    where code vouches for all.
+    where code vouches for all. Since `Form.COMPUTED` the method note says it.
     """
     if not checks.verifier:
         return ""

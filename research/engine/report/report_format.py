@@ -11,7 +11,7 @@ from itertools import islice
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
-from research.engine.records import Complexity
+from research.engine.records import Checks, Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
@@ -81,7 +81,7 @@ class Layout:
     `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
     one that `has_room` marks many disputes beside their parts. In one that `is_led` each section
     begins with its answer. Sources dated after `today`, an ISO
-    day or "", are called so.
+    day or "", are called so. The method note tells the `checks`, if there are any.
     """
 
     as_table: bool = False
@@ -100,6 +100,7 @@ class Layout:
     has_room: bool = True
     is_led: bool = False
     today: str = ""
+    checks: Checks | None = None
 
 
 SPARE_COST = 10_000

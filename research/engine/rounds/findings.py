@@ -216,7 +216,8 @@ def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:
     if not claim_check.is_supported(claim, quote, context):
         return True
     check = claim_check.check_claim(claim, quote, context, by="floor", dated=dated)
-    if check.outcome == "refused" and not OF_THINGS.isdisjoint(check.reasons):
+    differs = check.outcome == "refused" or check.is_left
+    if differs and not OF_THINGS.isdisjoint(check.reasons):
         return True
     return bool(foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})"))
 

@@ -22,8 +22,10 @@ from research.engine.llm_tasks.compare import (
     find_figures,
     find_recalled,
     has_value,
+    relate_drafted,
 )
 from research.engine.llm_tasks.compared_findings import (
+    carried_over,
     find_disagreements,
     find_replaced,
     settle_suspected_disputes,
@@ -295,6 +297,53 @@ def test_disagreements_need_independent_sites() -> None:
     [(one, other)] = find_disagreements(ledger, [["E2", "E3"]])
     assert (one.id, other.id) == ("E2", "E3")
     assert find_disagreements(ledger, [["E3", "E5"]]) == []
+
+
+def test_a_site_that_tells_both_sides_makes_them_no_less_independent() -> None:
+    """A page that sets out who holds what is among the sources of both."""
+    one, other = (
+        replace(record, sources=(*record.sources, *record_of("E9", "", "both.example").sources))
+        for record in (NEW, OTHER)
+    )
+    ledger = ledger_of(one, other)
+    assert len(find_disagreements(ledger, [["E2", "E3"]])) == 1
+    ledger.began = Form.REPAIRED
+    assert find_disagreements(ledger, [["E2", "E3"]]) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "carried"),
+    [
+        (["[E1]", "E3", "what it held"], [["E2", "E3", "what it held"]]),
+        (["E3", "E1"], [["E3", "E2"]]),
+        (["E2", "E3"], [["E2", "E3"]]),
+        (["E1", "E2"], []),  # the newer value is the other side
+        (["E1", "E4"], []),  # the other side has the newer value, too
+        (["E1"], []),
+    ],
+)
+def test_a_replaced_record_leaves_its_disputes_to_the_newer_one(
+    pair: list[str], carried: list[list[str]]
+) -> None:
+    same = record_of("E4", "The fund held 6 million marks in 2024.", "d.example")
+    ledger = ledger_of(OLD, NEW, OTHER, same)
+    assert carried_over(ledger, [pair], {"E1": "E2"}) == carried
+
+
+async def test_a_dispute_of_a_replaced_record_is_told() -> None:
+    for form, rivals in ((Form.COMPUTED, ("E3",)), (Form.REPAIRED, ())):
+        known = ledger_of(OLD, NEW, OTHER)
+
+        async def refresh() -> None:
+            pass
+
+        run: Any = SimpleNamespace(
+            form=form, ledger=known, refresh_aspects=refresh,
+            question=SimpleNamespace(text=known.question),
+        )  # fmt: skip
+        await relate_drafted(run, [["E1", "E2"]], [["E1", "E3", "what the fund held"]])
+        assert known.book.records["E2"].contradicts == rivals
+        assert (("E2", "E3") in known.relations.matters) == bool(rivals)
 
 
 def test_a_cell_needs_a_quote_with_its_value_and_its_entity() -> None:

@@ -8,13 +8,16 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.report.disputes import is_beside
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.disagreement import (
     first_of_sides,
     gather_rivals,
     holders_of,
     rival_groups,
+    untold_rivals,
 )
+from research.engine.report.rendering.markdown import render_report
 from tests.engine.report.test_comparing import ledger_of, record_of
 
 CLAIMS = {
@@ -105,3 +108,70 @@ def test_disputed_records_that_one_statement_cites_are_on_one_side(known: Ledger
 def test_the_first_statement_on_each_side_is_worth_most(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (TIDE, TIDE_TOO, GATE, GATE_TOO, WHEELS)),))
     assert first_of_sides(draft, known) == {TIDE, GATE}
+
+
+LATE = (
+    "Trials start late by forty minutes on average, for which the Audit Office blames prison vans."
+)
+GATE_VIEW = "The Law Review blames the one security gate for trials that start late."
+PLAIN = Statement("Trials start late by forty minutes on average.", ("E1",))
+
+
+def of_late_trials() -> Ledger:
+    made = ledger_of(record_of("E1", LATE, "a.example"), record_of("E2", GATE_VIEW, "b.example"))
+    records = made.book.records
+    made.book.oppose(records["E1"], records["E2"])
+    return made
+
+
+def test_a_plain_fact_is_no_view() -> None:
+    known = of_late_trials()
+    vans, gate = Statement(LATE, ("E1",)), Statement(GATE_VIEW, ("E2",))
+    assert [*rival_groups((vans, PLAIN, gate), known)] == [[vans, gate], [PLAIN]]
+    told = render_report(known, Draft((), (Section("A1", (vans, PLAIN, gate)),)), "", 0, 0)
+    box, _, after = told.markdown.partition("> **⚠")[2].partition("\n\n")
+    assert box.count("forty minutes") == 1 and after.startswith(PLAIN.text.rstrip("."))
+    assert "(⚠" not in after.partition("## ")[0]
+    known.began = Form.REPAIRED
+    assert [*rival_groups((vans, PLAIN, gate), known)] == [[vans, PLAIN, gate]]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        (PLAIN.text, True),
+        ("On average trials start forty minutes late.", True),
+        ("Prison vans make trials start late.", False),
+        ("The Audit Office has trials start late by forty minutes.", False),
+        ("Nobody is on time, as one hears.", False),
+    ],
+)
+def test_a_plain_fact_has_nothing_of_the_view(text: str, is_plain: bool) -> None:
+    assert is_beside(Statement(text, ("E1",)), of_late_trials()) == is_plain
+
+
+def test_a_side_of_which_only_a_plain_fact_is_told_is_told_as_well() -> None:
+    known = of_late_trials()
+    gate = Statement(GATE_VIEW, ("E2",))
+    [section] = gather_rivals(Draft((), (Section("A1", (PLAIN, gate)),)), known).sections
+    assert [each.text for each in section.statements] == [PLAIN.text, GATE_VIEW, LATE]
+    assert untold_rivals(Draft((), (Section("A1", (PLAIN, gate)),)), known) == {gate: ["E1"]}
+
+
+def test_a_plain_fact_that_needs_the_view_before_it_stays_with_it() -> None:
+    known = of_late_trials()
+    vans, gate = Statement(LATE, ("E1",)), Statement(GATE_VIEW, ("E2",))
+    leaning = Statement("They start forty minutes late on average.", ("E1",))
+    assert is_beside(leaning, known)
+    assert [*rival_groups((vans, leaning, gate), known)] == [[vans, leaning, gate]]
+
+
+def test_what_goes_on_about_a_view_is_nobodys_view(known: Ledger) -> None:
+    more = Statement("Six wheels of the mill were lost.", ("E1", "E6"))
+    draft = Draft((), (Section("A1", (TIDE, more, GATE)),))
+    for known.began, led in (
+        (Form.COMPUTED, "[1] Six"),
+        (Form.REPAIRED, "** (January 2026) – Six"),
+    ):
+        told = render_report(known, draft, "", 0, 0).markdown
+        assert f"{led} wheels of the mill were lost" in told

@@ -6,6 +6,7 @@ from markdown_it import MarkdownIt
 from research.engine.report.rendering.markdown_escape import (
     escape_markdown,
     escape_sentence,
+    escape_with_code,
     unlinked,
 )
 from research.engine.text.tokens import normalise_space
@@ -61,6 +62,52 @@ def test_a_model_keeps_its_code_and_has_no_links() -> None:
     assert "link" not in shown(escape_sentence("See [here](https://bad.example/)."))
     assert "image" not in shown(escape_sentence("See ![here](https://bad.example/p.png)."))
     assert shown(escape_sentence("## Sources")) == "## Sources"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Run ALTER TABLE … SET (…) first.", "Run `ALTER TABLE … SET (…)` first."),
+        (
+            "Run ALTER TABLE orders SET (autovacuum_enabled = off).",
+            "Run `ALTER TABLE orders SET (autovacuum_enabled = off)`.",
+        ),
+        (
+            "CREATE INDEX CONCURRENTLY idx ON orders (customer_id) locks less.",
+            "`CREATE INDEX CONCURRENTLY idx ON orders (customer_id)` locks less.",
+        ),
+        (
+            "It is VACUUM FREEZE and SELECT count(*) FROM pg_class;",
+            "It is `VACUUM FREEZE` and `SELECT count(*) FROM pg_class`;",
+        ),
+        ("Set work_mem = 64MB.", "Set `work_mem = 64MB`."),
+        ("Set log_line_prefix='%m' there.", "Set `log_line_prefix='%m'` there."),
+        ("pg_dump takes --jobs=4, too.", "`pg_dump` takes `--jobs=4`, too."),
+        ("UPDATE and DELETE leave dead rows.", None),
+        ("The UNESCO SET up a table (see below).", None),
+        ("A SELECT (see the manual) may wait.", None),
+        ("NASA AND ESA agree -- at last.", None),
+    ],
+)
+def test_commands_options_and_settings_are_code(text: str, told: str | None) -> None:
+    assert escape_with_code(text) == (told or text)
+    assert escape_sentence(text, has_commands=True) == (told or text)
+    assert escape_sentence(f"`a b` {text}", has_commands=True) == f"`a b` {told or text}"
+
+
+WORDS = st.sampled_from(
+    ["ALTER TABLE", "SET", "(", ")", "=", "work_mem", "--jobs=4", "*", "_", "`", "[", "]", "<b>",
+     "64MB", "…", "\\", "#", "-", "1.", " ", " ", "'", "|", "~", "&lt;"]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=14))
+def test_a_reader_sees_a_page_s_words_whatever_of_them_is_code(words: list[str]) -> None:
+    text = normalise_space("".join(words))
+    [token] = [t for t in PARSER.parse(f"“{escape_with_code(text)}”") if t.type == "inline"]
+    children = token.children or []
+    assert {c.type for c in children} <= {"text", "text_special", "code_inline"}
+    assert "".join(c.content for c in children) == f"“{text}”"
 
 
 def test_no_program_makes_a_link_of_a_quote() -> None:

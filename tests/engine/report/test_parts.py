@@ -9,7 +9,7 @@ from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.ports import SourceKind
-from research.engine.records import AspectState, Evidence, Gap, Source
+from research.engine.records import AspectState, Checks, Evidence, Gap, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
@@ -160,6 +160,35 @@ def test_the_method_note_has_three_lines(known: Ledger) -> None:
         known, WORDS, set(), today="2019-01-01"
     )
     assert method_note(ledger("What?")[0], WORDS, set()) == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "checks", "told"),
+    [
+        (
+            "en",
+            Checks(14, 13, by_code=8, by_model=4, planted=6, planted_found=5, verifier="believed"),
+            "Every cited statement was compared with the words of its quotes: 8 by code alone; 4 "
+            "also by the model acting as checker, which found 5 of 6 errors planted to test it; 1 "
+            "is a direct quotation. What was not found there was reworded, quoted or left out; "
+            "whether the sources are right is for you to judge.",
+        ),
+        (
+            "de",
+            Checks(9, 9, by_code=7, planted=6, verifier="disbelieved"),
+            "Jede belegte Aussage wurde mit dem Wortlaut ihrer Zitate verglichen: 7 nur durch Code;"
+            " 2 sind wörtliche Zitate. Was dort nicht zu finden war, wurde umformuliert, wörtlich "
+            "zitiert oder weggelassen; ob die Quellen recht haben, müssen Sie beurteilen.",
+        ),
+    ],
+)
+def test_the_method_note_says_how_statements_were_checked(
+    known: Ledger, language: str, checks: Checks, told: str
+) -> None:
+    note = method_note(known, labels_for(language), set(), checks=checks)
+    assert note.endswith(f"\n- {told}")
+    without = method_note(known, labels_for(language), set())
+    assert method_note(known, labels_for(language), set(), checks=Checks()) == without
 
 
 def test_dated_statements_make_a_timeline_in_order() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import lead_with_findings
@@ -17,6 +18,7 @@ from research.engine.report.parts.timeline import (
     timeline_of,
     with_course_of_events,
     with_one_landmark,
+    without_events,
     without_told_events,
 )
 from research.engine.report.rendering.markdown import render_report
@@ -178,3 +180,62 @@ def test_the_short_answer_says_where_all_events_stand(is_dense: bool) -> None:
     assert item.startswith("- **What is the course of events")
     assert ("\n| May 2013 | " in told) != is_dense
     assert ("\n- The fund moved to its house number 3" in told) == is_dense
+
+
+TWO = record_of(
+    "E9", "The fund bought a mill in March 2016, and in April 2017 the barn was sold.", "9.example"
+)
+
+
+def rows_of(told: str) -> list[str]:
+    return [line for line in told.splitlines() if line.startswith("| ") and "201" in line]
+
+
+def test_a_sentence_with_two_dates_has_a_row_for_each() -> None:
+    known = known_of(*MOVES, TWO)
+    told = render_report(known, in_three_sections(known, *told_of([*MOVES, TWO])), "", 0, 0)
+    rows = rows_of(told.markdown)
+    assert len(rows) == len(MOVES) + 2
+    assert rows[-2].startswith("| March 2016 | The fund bought a mill in March 2016. [")
+    assert rows[-1].startswith("| April 2017 | In April 2017 the barn was sold. [")
+    known.began = Form.REPAIRED
+    before = render_report(known, in_three_sections(known, *told_of([*MOVES, TWO])), "", 0, 0)
+    assert len(rows_of(before.markdown)) == len(MOVES)
+
+
+def test_a_sentence_of_which_the_timeline_tells_a_part_stays_in_its_section() -> None:
+    known = known_of(*MOVES, TWO)
+    day = "2017-04-03"  # of the page, too, so that the second date may be that of the page
+    dated = replace(
+        TWO, sources=tuple(replace(s, published=day, quote="Sold.") for s in TWO.sources)
+    )
+    known.book.records["E9"] = dated
+    said = Statement("A mill was bought in March 2016, and in April 2017 a barn was sold.", ("E9",))
+    draft = in_three_sections(known, *told_of(MOVES), said)
+    events = timeline_of(draft, known)
+    assert [date for date, each in events if each == said] == [(2016, 3, None)]
+    assert said in [
+        each for part in without_events(draft, known).sections for each in part.statements
+    ]
+
+
+def test_a_span_is_told_by_both_of_its_ends() -> None:
+    strike = record_of("E9", "The strike lasted from March 2016 to April 2017.", "9.example")
+    known = known_of(*MOVES, strike)
+    told = render_report(known, in_three_sections(known, *told_of([*MOVES, strike])), "", 0, 0)
+    assert rows_of(told.markdown)[-1].startswith("| March 2016 – April 2017 | The strike lasted")
+
+
+def test_what_a_section_tells_in_full_is_brief_in_the_timeline() -> None:
+    long = record_of(
+        "E9",
+        "However, in March 2016 the old house of the fund was sold, so that its clerks moved to a "
+        "barn.",
+        "9.example",
+    )
+    known = known_of(*MOVES, long)
+    known.aspects["A1"] = replace(known.aspects["A1"], text="Where is the fund?")
+    known.question = COURSE
+    told = render_report(known, in_three_sections(known, *told_of([*MOVES, long])), "", 0, 0)
+    assert "| In March 2016 the old house of the fund was sold. [" in told.markdown
+    assert long.claim in told.markdown, "in its section"

@@ -28,6 +28,7 @@ def render_comparison(
     language: str = "",
     is_dense: bool = False,
     year_of: Callable[[Cell], str] = lambda _: "",
+    escape: Callable[[str], str] = escape_markdown,
 ) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
@@ -36,13 +37,13 @@ def render_comparison(
     """
     if not relations.cells:
         return ""
-    rows = [["", *map(escape_markdown, relations.properties)]]
+    rows = [["", *map(escape, relations.properties)]]
     for entity in relations.entities:
-        row = [escape_markdown(entity)]
+        row = [escape(entity)]
         for name in relations.properties:
             cell = relations.cells.get((entity, name))
             row.append(
-                f"{escape_markdown(cell.value)}{_in_brackets(year_of(cell))} {marks(cell.evidence)}"
+                f"{escape(cell.value)}{_in_brackets(year_of(cell))} {marks(cell.evidence)}"
                 if cell
                 else MISSING
                 if is_dense
@@ -50,7 +51,7 @@ def render_comparison(
             )
         rows.append(row)
     told = (
-        _tell_extremes(relations, name, words, language, escape_markdown, marks)
+        _tell_extremes(relations, name, words, language, escape, marks)
         for name in relations.properties
         if language
     )
@@ -64,7 +65,11 @@ def _in_brackets(year: str) -> str:
 
 
 def render_figures(
-    relations: Relations, words: Labels, marks: Marks, is_listed: bool = False
+    relations: Relations,
+    words: Labels,
+    marks: Marks,
+    is_listed: bool = False,
+    escape: Callable[[str], str] = escape_markdown,
 ) -> str:
     """Return the key figures as a section, a table, in which a column has their dates if some are
     known, or a list; "" if there are none.
@@ -73,7 +78,7 @@ def render_figures(
         return ""
     if is_listed:
         items = (
-            f"- {escape_markdown(capitalize_heading(each.name))}: **{escape_markdown(each.value)}**"
+            f"- {escape(capitalize_heading(each.name))}: **{escape(each.value)}**"
             f"{_in_brackets(each.date)}. {marks(each.evidence)}"
             for each in relations.figures
         )
@@ -81,8 +86,8 @@ def render_figures(
     is_dated = any(figure.date for figure in relations.figures)
     rows = [["", words["value"], *([words["as_of"]] if is_dated else [])]]
     for figure in relations.figures:
-        name = escape_markdown(capitalize_heading(figure.name))
-        value = f"**{escape_markdown(figure.value)}** {marks(figure.evidence)}"
+        name = escape(capitalize_heading(figure.name))
+        value = f"**{escape(figure.value)}** {marks(figure.evidence)}"
         date = words.date(figure.date) or words["undated"]
         rows.append([name, value, *([date] if is_dated else [])])
     return f"## {words['key_figures']}\n\n{render_table(rows)}"

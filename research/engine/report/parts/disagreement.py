@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.report.disputes import Disputes, says_half_of
+from research.engine.report.disputes import Disputes, is_beside, may_hold, says_half_of
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.repetitions import SAME_WORDS
+from research.engine.report.parts.subjects import refers_back
 from research.engine.report.statement_check import check_statement
 from research.engine.text.entities import find_numbers, written_names
 from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
 
-_NO_HOLDER = re.compile(
-    r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
-    re.IGNORECASE,
-)
 Chunk = list[Statement]
 """A statement, and those behind it that go on about the same."""
-_GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
 def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
@@ -34,7 +29,7 @@ def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
     If the draft lacks the other side, the claim of one that contradicts the first is inserted.
     """
     told = [said for section in draft.sections for said in section.statements]
-    disputes, cited = Disputes(ledger, told), {i for said in told for i in said.evidence}
+    disputes, cited = Disputes(ledger, told), _cited_by(told, ledger)
     chunks = {each.aspect_id: [*_chunks(each.statements, disputes)] for each in draft.sections}
     members: dict[int, dict[str, list[Chunk]]] = {}
     for part, found in chunks.items():
@@ -196,7 +191,8 @@ def _takes_side(said: Statement, rival: str, ledger: Ledger) -> bool:
 
 def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[list[Statement]]:
     """Yield the statements, together with those right behind them that are on the same dispute or
-    contradict them, unless all of them take one side.
+    contradict them, unless all of them take one side. A plain fact that stands among these and can
+    be read alone follows them.
     """
     disputes, group = Disputes(ledger, statements), list[Statement]()
 
@@ -213,12 +209,23 @@ def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[li
         after = next((said for said in rest if own.isdisjoint(said.evidence)), None)
         return after not in (None, rest[0]) and belongs(after)
 
+    def is_plain(said: Statement) -> bool:
+        named = term_set(ledger.question) | term_set(said.body)
+        leans = refers_back(said.body, ledger.plan.language, named)
+        return is_beside(said, ledger) and not leans
+
     def told() -> Iterator[list[Statement]]:
+        plain = [said for said in group[1:] if is_plain(said)]
+        rest = [said for said in group if said not in plain]
         is_dispute = any(
             _disagree(one, other, ledger) or disputes.differ(one, other)
-            for one, other in combinations(group, 2)
+            for one, other in combinations(rest, 2)
         )
-        yield from [group] if is_dispute else ([said] for said in group)
+        if is_dispute:
+            yield rest
+            yield from ([said] for said in plain)
+        else:
+            yield from ([said] for said in group)
 
     for at, said in enumerate(statements):
         if group and not (belongs(said) or goes_on(statements[at:])):
@@ -259,17 +266,12 @@ def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, st
 
         new = filter(is_new, written_names(said.body))
         called = {_as_called(name, said.body, sites) for name in new}
-        names = [name for name in called if _may_hold(name, said.body)]
+        names = [name for name in called if may_hold(name, said.body)]
         voices = [name for name in names if any(name in site for site in sites)]
         has_site |= len(voices) == 1 and not said.quoted
         if not said.quoted and len(chosen := voices or names) == 1:
             found[said] = chosen[0]
     return found if has_site or len(found) == len(group) else {}
-
-
-def _may_hold(name: str, sentence: str) -> bool:
-    before, _, after = sentence.partition(name)
-    return not _NO_HOLDER.search(before) and not _GOES_ON.match(after)
 
 
 def _as_called(name: str, sentence: str, sites: Iterable[str]) -> str:
@@ -287,7 +289,7 @@ def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
     time is told with the first, and what only speaks for a side that is told isn't told again.
     """
     records = ledger.book.records
-    known = {i for said in draft.statements for i in said.evidence}
+    known = _cited_by(draft.statements, ledger)
     cited = {*known}
 
     def is_told(rival: str, record_id: str) -> bool:
@@ -308,6 +310,11 @@ def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
                     found.setdefault(said, []).append(rival)
                     known.add(rival)
     return found
+
+
+def _cited_by(told: Iterable[Statement], ledger: Ledger) -> set[str]:
+    """Return the evidence of statements, without that of plain facts beside a view."""
+    return {i for said in told if not is_beside(said, ledger) for i in said.evidence}
 
 
 def _disagree(one: Statement, other: Statement, ledger: Ledger) -> bool:

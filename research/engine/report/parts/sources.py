@@ -1,15 +1,17 @@
-"""Render sources with publisher, kind and date, and mark doubtful statements."""
+"""Name and render sources with publisher, kind and date, and mark doubtful statements."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.origin import origin_of, shorten_titles
 from research.engine.journal.forms import Form
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, QuoteSource, Source
-from research.engine.report.disputes import says_half_of
+from research.engine.report.disputes import is_beside, says_half_of
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, YEAR, newest_date
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -44,13 +46,72 @@ def note_kinds(ledger: Ledger, said: Mapping[str, str]) -> None:
             ledger.put_source(replace(source, kind=kind))
 
 
-def render_source(ledger: Ledger, source: Source, words: Labels, today: str = "") -> str:
-    """Return title, publisher, kind, date and address of a source, and what became of it. A date
-    after `today`, if that is given, is called later than the report.
+@dataclass(frozen=True)
+class SourceName:
+    """Title and publisher of a source; "" for a publisher that isn't named with it."""
+
+    title: str
+    publisher: str
+
+
+def source_names(ledger: Ledger, cited: Iterable[str]) -> dict[str, SourceName]:
+    """Return the names of the sources with a title, by address: titles without what those of their
+    site have in common, the same ones with the section that is quoted. The publisher of (nearly)
+    all evidence is named with the first page alone, in the order of those that are `cited`.
     """
-    title = escape_markdown((source.title or source.url).replace("[", "(").replace("]", ")"))
+    if ledger.began < Form.COMPUTED:
+        return {}
+    sites: dict[str, list[Source]] = {}
+    for url in dict.fromkeys((*cited, *ledger.sources)):
+        if ledger.sources[url].title:
+            sites.setdefault(ledger.sources[url].domain, []).append(ledger.sources[url])
+    sections, lone = _quoted_sections(ledger), _lone_domains(ledger)
+    names: dict[str, SourceName] = {}
+    for domain, pages in sites.items():
+        known = {
+            each.url: ledger.pages[each.url].site for each in pages if each.url in ledger.pages
+        }
+        site = next(filter(None, known.values()), "")
+        short = shorten_titles({each.url: each.title for each in pages}, site)
+        often, told = Counter(short.titles.values()), set[str]()
+        for page in pages:
+            title = short.titles[page.url]
+            section = sections.get(page.url, "") if often[title] > 1 else ""
+            title = title if section in ("", title) else f"{title} › {section}"
+            publisher = known.get(page.url) or site or short.common
+            names[page.url] = SourceName(title, "" if publisher in told else publisher)
+            told |= {publisher} if domain in lone else set()
+    return names
+
+
+def _quoted_sections(ledger: Ledger) -> dict[str, str]:
+    """Return the section of the first quote of each page that has one, by address."""
+    found: dict[str, str] = {}
+    for record in ledger.evidence:
+        for source in record.sources:
+            if source.section:
+                found.setdefault(source.url, source.section)
+    return found
+
+
+def _lone_domains(ledger: Ledger) -> set[str]:
+    """Return the domains of the site that (nearly) all evidence is from, or its collection."""
+    sources = (source for record in ledger.evidence for source in record.sources)
+    lone = ledger.lone_origin
+    return {each.domain for each in sources if origin_of(each.independence_key) == lone}
+
+
+def render_source(
+    ledger: Ledger, source: Source, words: Labels, today: str = "", name: SourceName | None = None
+) -> str:
+    """Return title, publisher, kind, date and address of a source, and what became of it; title and
+    publisher by its `name`, if it has one. A date after `today`, if that is given, is called later
+    than the report.
+    """
     page = ledger.pages.get(source.url)
-    publisher = page.site if page and page.site not in {"", source.title} else ""
+    called = name or SourceName(source.title or source.url, page.site if page else "")
+    title = escape_markdown(called.title.replace("[", "(").replace("]", ")"))
+    publisher = called.publisher if called.publisher not in {called.title, source.title} else ""
     day = (source.published or "")[:DAY]
     date = words.date(day)
     told = [
@@ -77,6 +138,8 @@ def doubt_mark(
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
     if ledger.began >= Form.ORGANISED and not _takes_side(statement, cited):
+        return ""
+    if is_beside(statement, ledger):
         return ""
     rivals = [
         records[i]

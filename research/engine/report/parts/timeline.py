@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.events import Event, events_of, is_exact, shorten
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.report_i18n import Labels
@@ -56,12 +58,12 @@ def with_course_of_events(draft: Draft, ledger: Ledger) -> Draft:
     if part is None:
         return draft
     own = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id == part))
-    told = [date for date, _ in dated_events(own)]
+    told = [date for date, _ in dated_events(own, ledger)]
     aside = ledger.relations.replaced.keys() | ledger.relations.doubted.keys()
     found: dict[tuple[int | None, int | None], tuple[int, Date, Statement]] = {}
     for record in ledger.statable:
         said = Statement(record.claim, (record.id,))
-        date = _date_of(said)
+        date = _date_of(said, ledger)
         if date is None or record.id in aside or record.contradicts or record.is_dictated:
             continue
         if any(date[:2] == each[:2] for each in told) or not _is_event(date, said, ledger):
@@ -84,11 +86,13 @@ def without_told_events(draft: Draft, ledger: Ledger) -> Draft:
     """
     part = course_part(draft, ledger)
     others = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id != part))
-    told = {date[:2] for date, said in dated_events(others) if _is_event(date, said, ledger)}
+    told = {
+        date[:2] for date, said in dated_events(others, ledger) if _is_event(date, said, ledger)
+    }
 
     def is_told(said: Statement) -> bool:
         claims = [ledger.book.records[i].claim for i in said.evidence]
-        date = _date_of(said)
+        date = _date_of(said, ledger)
         return claims == [said.text] and date is not None and date[:2] in told
 
     sections = (
@@ -107,27 +111,39 @@ def render_timeline(
     marks: Callable[[Iterable[str]], str],
     has_heading: bool = True,
     is_dense: bool = False,
+    told: Collection[Statement] = (),
 ) -> str:
-    """Return the section with a row for each dated statement, in a dense report an item; "" where
-    there are too few for one.
+    """Return the section with a row for each dated event, in a dense report an item; "" where
+    there are too few for one. Of a statement that is `told` in a section as well a row has only
+    the event itself.
 
     `marks` gives the citations of evidence ids.
     """
     events = timeline_of(draft, ledger)
     if not events:
         return ""
+    drafted = {statement for _, statement in events}
     rows = [] if is_dense else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
     for date, statement in merged_events(events, ledger):
-        said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
-        row = f"| {words.date(_as_iso(date))} | {render_cell(said)} |"
+        event = _event_on(date, statement, ledger)
+        is_repeated = ledger.began >= Form.COMPUTED and statement in told
+        text = shorten(event.text) if is_repeated else event.text
+        evidence = event.evidence if statement in drafted else statement.evidence
+        shown = escape_sentence(text, has_commands=ledger.began >= Form.COMPUTED)
+        said = f"{shown} {marks(evidence)}"
+        days = (words.date(_as_iso(day)) for day in (date, event.until) if day)
+        row = f"| {' – '.join(days)} | {render_cell(said)} |"
         rows.append(f"- {said}" if is_dense else row)
     heading = f"## {words['timeline']}\n\n" if has_heading else ""
     return heading + "\n".join(rows)
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
-    """Return the dated statements, or none if they are too few for a timeline."""
-    events = [(date, said) for date, said in dated_events(draft) if _is_event(date, said, ledger)]
+    """Return the dated statements, one with several events once for each, or none if they are too
+    few for a timeline.
+    """
+    dated = dated_events(draft, ledger)
+    events = [(date, said) for date, said in dated if _is_event(date, said, ledger)]
     least = LEAST_EVENTS if _is_asked_for(ledger) else LEAST_UNASKED
     is_one = len(events) >= least and len(draft.sections) >= LEAST_SECTIONS
     return events if is_one else []
@@ -149,7 +165,9 @@ def merged_events(
     """
     told: list[tuple[Date, Statement]] = []
     for date, said in events:
-        at = next((n for n, known in enumerate(told) if _is_same((date, said), known)), None)
+        at = next(
+            (n for n, known in enumerate(told) if _is_same((date, said), known, ledger)), None
+        )
         if at is None:
             told.append((date, said))
             continue
@@ -160,10 +178,11 @@ def merged_events(
     return told
 
 
-def _is_same(one: tuple[Date, Statement], other: tuple[Date, Statement]) -> bool:
+def _is_same(one: tuple[Date, Statement], other: tuple[Date, Statement], ledger: Ledger) -> bool:
     if one[0] != other[0]:
         return False
-    words, others = (term_set(without_dates(said.body)) for _, said in (one, other))
+    texts = (_event_on(date, said, ledger).text for date, said in (one, other))
+    words, others = (term_set(without_dates(text)) for text in texts)
     return len(words & others) >= SAME_WORDS * min(len(words), len(others))
 
 
@@ -235,7 +254,8 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
     something is left of them. Where the timeline stands in a section, that may be left empty, and
     another one of which the timeline says everything goes.
     """
-    told = {statement for _, statement in timeline_of(draft, ledger)}
+    rows = Counter(statement for _, statement in timeline_of(draft, ledger))
+    told = {said for said, number in rows.items() if number == len(_events_of(said, ledger))}
     own = course_part(draft, ledger) if told else None
 
     def rest(section: Section) -> Section:
@@ -253,20 +273,36 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
     )
 
 
-def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
-    """Return the statements of the sections that give one month or day, the earliest first."""
+def dated_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
+    """Return the statements of the sections with the month or day of each of their events, the
+    earliest first.
+    """
     found = []
     for statement in dict.fromkeys(s for section in draft.sections for s in section.statements):
-        date = _date_of(statement)
-        if date and statement.evidence and not statement.quoted:
-            found.append((date, statement))
+        if statement.evidence and not statement.quoted:
+            found += [(event.date, statement) for event in _events_of(statement, ledger)]
     return sorted(found, key=lambda event: _in_order(event[0]))
 
 
-def _date_of(statement: Statement) -> Date | None:
-    """Return the month or day of a statement that has exactly one."""
-    dates = {each.date for each in find_dates(statement.body) if _is_exact(each.date)}
-    return dates.pop() if len(dates) == 1 else None
+def _date_of(statement: Statement, ledger: Ledger) -> Date | None:
+    """Return the month or day of the first event of a statement."""
+    return next((event.date for event in _events_of(statement, ledger)), None)
+
+
+def _events_of(statement: Statement, ledger: Ledger) -> tuple[Event, ...]:
+    """Return the events of a statement; before `Form.COMPUTED` the whole of one with exactly one
+    month or day.
+    """
+    if ledger.began >= Form.COMPUTED:
+        return events_of(statement, ledger.plan.language)
+    dates = {each.date for each in find_dates(statement.body) if is_exact(each.date)}
+    if len(dates) != 1:
+        return ()
+    return (Event(dates.pop(), statement.body, statement.evidence),)
+
+
+def _event_on(date: Date, statement: Statement, ledger: Ledger) -> Event:
+    return next(each for each in _events_of(statement, ledger) if each.date == date)
 
 
 def _in_order(date: Date) -> list[int]:
@@ -298,11 +334,6 @@ def _gives_month(date: Date, record: Evidence) -> bool:
 def render_cell(text: str) -> str:
     """Return a text as a cell of a Markdown table."""
     return " ".join(text.replace("|", "\\|").split())
-
-
-def _is_exact(date: Date) -> bool:
-    year, month, _ = date
-    return year is not None and month is not None
 
 
 def _as_iso(date: Date) -> str:

@@ -11,7 +11,6 @@ from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import MONTH, stated_date
-from research.engine.report.rendering.markdown_escape import escape_sentence
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
@@ -33,7 +32,7 @@ def render_changes(draft: Draft, marks: Markers) -> str:
     rows = [["", *(words[name] for name in ("before", "now", *dated))]]
     for each in told:
         texts = (each.what, each.before, each.now)
-        named, was, now = (escape_sentence(marks.wall.masked(text)) for text in texts)
+        named, was, now = (marks.sentence(marks.wall.masked(text)) for text in texts)
         cells = (f"{was} {marks.of(each.old)}", f"{now} {marks.of(each.new)}")
         since, reported = _stated(each, ledger), _reported(each, ledger)
         dates = [words.date(since), "" if since else words.date(reported)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft
 from research.engine.report.next_steps import proposes
 from research.engine.report.parts.dating import DAY
-from research.engine.report.parts.sources import render_source
-from research.engine.report.rendering.markdown_escape import escape_markdown, escape_sentence
+from research.engine.report.parts.sources import render_source, site_name, source_names
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
 from research.engine.report.report_format import MOST_OPEN
@@ -49,12 +51,32 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
         "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
         words["newest"].format(date=words.date(newest)) if newest else "",
-        words["one_page"] if _is_from_one(marks, pages) else "",
+        _tell_origin(ledger, words) or (words["one_page"] if _is_from_one(marks, pages) else ""),
         words.count("cut", cut) if cut else "",
         words.count("by_code", by_code) if by_code else "",
         ended.rstrip("."),
     ]
     return " · ".join(filter(None, facts))
+
+
+def _tell_origin(ledger: Ledger, words: Labels) -> str:
+    """Return from which site or collection (nearly) all findings are; "" if there is none."""
+    origin = ledger.lone_origin
+    if not origin:
+        return ""
+    origins = [{*map(origin_of, record.keys)} for record in ledger.evidence]
+    told = {"n": origins.count({origin}), "all": len(origins)}
+    if is_collection(origin):
+        name = escape_markdown(collection_name(origin))
+        return words["lone_collection"].format(**told, name=name)
+    names = Counter(
+        site_name(source, ledger)
+        for record in ledger.evidence
+        for source in record.sources
+        if source.independence_key == origin
+    )
+    [(name, _)] = names.most_common(1)
+    return words["lone_site"].format(**told, name=escape_markdown(name))
 
 
 def _is_from_one(marks: Markers, pages: set[str]) -> bool:
@@ -161,9 +183,9 @@ def _is_told(point: str, said: str) -> bool:
     return is_repeated and numbers <= {*entities.find_numbers(said)}
 
 
-def render_still_open(points: Iterable[str], words: Labels) -> str:
-    lines = [f"- {escape_markdown(capitalize_heading(text))}" for text in points]
-    return f"## {words['still_open']}\n\n" + "\n".join(lines) if lines else ""
+def render_still_open(points: Iterable[str], marks: Markers) -> str:
+    lines = [f"- {marks.escaped(capitalize_heading(text))}" for text in points]
+    return f"## {marks.words['still_open']}\n\n" + "\n".join(lines) if lines else ""
 
 
 def render_next_steps(draft: Draft, marks: Markers) -> str:
@@ -171,7 +193,7 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
     if not draft.next_steps:
         return ""
     lines = [
-        f"{n}. {escape_sentence(said.text)} {marks.of(said.evidence)}"
+        f"{n}. {marks.sentence(said.text)} {marks.of(said.evidence)}"
         for n, said in enumerate(draft.next_steps, 1)
     ]
     words = marks.words
@@ -189,7 +211,7 @@ def render_steps(draft: Draft, marks: Markers) -> str:
         proposed = proposes(said, marks.ledger)
         is_own = is_own or proposed
         own = f" *({words['proposed']})*" if proposed else ""
-        lines.append(f"{n}. {escape_sentence(said.text)}{own} {marks.of(said.evidence)}")
+        lines.append(f"{n}. {marks.sentence(said.text)}{own} {marks.of(said.evidence)}")
     note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
     return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
 
@@ -222,10 +244,11 @@ def render_dropped(ledger: Ledger, words: Labels) -> str:
 
 def render_sources(ledger: Ledger, marks: Markers) -> str:
     cited, words = marks.numbers, marks.words
+    names = source_names(ledger, cited)
     lines = [f"## {words['sources']}", f"### {words['cited']}"]
 
     def shown(source: Source) -> str:
-        return render_source(ledger, source, words, marks.layout.today)
+        return render_source(ledger, source, words, marks.layout.today, names.get(source.url))
 
     lines.append("\n".join(
         f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()

@@ -118,16 +118,20 @@ def render_report(
         "" if leads else render_next_steps(draft, marks),
         _render_figures(ledger, draft, marks) if layout.has_figures else "",
         render_comparison(
-            ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
+            ledger.relations,
+            marks.words,
+            marks.of,
+            language,
+            layout.is_dense,
+            marks.year_of,
+            marks.escaped,
         ),
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course),
-        ""
-        if course
-        else render_timeline(draft, ledger, marks.words, marks.of, is_dense=layout.is_dense),
+        "" if course else _render_timeline(draft, shown, marks),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        render_still_open(points, marks.words),
+        render_still_open(points, marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
@@ -137,7 +141,7 @@ def render_report(
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off]
-    note = method_note(ledger, marks.words, marks.urls, late, layout.today)
+    note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     counted = len(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
@@ -157,8 +161,17 @@ def _render_sections(
     for each in shown.sections:
         opening = ""
         if each.aspect_id == course:
-            opening = render_timeline(draft, ledger, marks.words, marks.of, False, layout.is_dense)
+            opening = _render_timeline(draft, shown, marks, has_heading=False)
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
+
+
+def _render_timeline(draft: Draft, shown: Draft, marks: Markers, has_heading: bool = True) -> str:
+    """Return the timeline of a draft beside the sections that are `shown`."""
+    told = {said for section in shown.sections for said in section.statements}
+    is_dense = marks.layout.is_dense
+    return render_timeline(
+        draft, marks.ledger, marks.words, marks.of, has_heading, is_dense, told=told
+    )
 
 
 def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
@@ -175,7 +188,7 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
         told = {i for said in draft.short_answer for i in said.evidence}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
         relations = replace(relations, figures=left)
-    return render_figures(relations, marks.words, marks.of, is_listed=is_brief)
+    return render_figures(relations, marks.words, marks.of, is_brief, marks.escaped)
 
 
 def count_words(markdown: str) -> int:

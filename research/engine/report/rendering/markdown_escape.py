@@ -35,6 +35,23 @@ _IDENTIFIER = re.compile(
     r"(?![\w/@-])"
 )
 """`pg_stat_activity`, `pg_class.oid`, `pg_stat_reset()`: words joined by underscores."""
+_PART_OF_COMMAND = (
+    r"(?:[A-Z]{2,20}|[^\W\d_]\w{0,30}_\w{1,40}|[a-z]\w{0,40}\([\w*, ]{0,40}\)"
+    r"|(?!(?:an?|and|but|by|for|in|is|of|on|or|the|to|und|oder|et|ou|with)\b)"
+    r"[a-z]\w{0,40}(?= [A-Z]{2}| \([^()]{0,60}[_=*…])"
+    r"|\((?=[^()]{0,60}[_=*…]|[A-Z, ]{2,60}\)|\.\.\.)[^()`]{1,160}\)|…|\.\.\.|\*)"
+)
+_CODED = re.compile(
+    # "ALTER TABLE orders SET (fillfactor = 70)": a command whose keywords are in capitals
+    r"(?<![\w`/\\-])(?:ALTER|ANALYZE|CLUSTER|COPY|CREATE|DELETE|DROP|EXPLAIN|GRANT|INSERT|REINDEX"
+    r"|RESET|REVOKE|SELECT|SET|SHOW|TRUNCATE|UPDATE|VACUUM)"
+    rf"(?: {_PART_OF_COMMAND}){{1,16}}(?!\w)"
+    # "--jobs=4": an option
+    r"|(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"
+    # "work_mem = 64MB": a setting with its value
+    rf"|{_IDENTIFIER.pattern}(?: ?= ?(?:'[^'`]{{0,40}}'|-?\w{{1,20}}(?:\.\w{{1,20}}){{0,3}}%?))?"
+)
+"""What is code wherever it stands: commands, options, settings with values, identifiers."""
 
 
 def escape_markdown(text: str) -> str:
@@ -59,14 +76,35 @@ def unlinked(text: str) -> str:
     return shown
 
 
-def escape_sentence(text: str) -> str:
-    """Return a sentence of a model: its code and emphasis stay, and identifiers become code; links,
-    pictures and tags are shown.
+def escape_sentence(text: str, has_commands: bool = False) -> str:
+    """Return a sentence of a model: its code and emphasis stay, and identifiers become code, if it
+    `has_commands` commands, options and settings as well; links, pictures and tags are shown.
     """
     parts = _CODE.split(text.translate(_PRIVATE))
-    plain = (_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2])
-    parts[::2] = [_IDENTIFIER.sub(r"`\g<0>`", part) for part in plain]
+    if has_commands:
+        parts[::2] = [_with_code(part, _FOREIGN_MARK) for part in parts[::2]]
+    else:
+        plain = (_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2])
+        parts[::2] = [_IDENTIFIER.sub(r"`\g<0>`", part) for part in plain]
     return _escape_opening("".join(parts))
+
+
+def escape_with_code(text: str) -> str:
+    """Return a text of a page or a person, in one line, with commands, options, settings and
+    identifiers as code.
+    """
+    if "`" in text:
+        return escape_markdown(text)
+    return _escape_opening(_with_code(text.translate(_PRIVATE), _MARK))
+
+
+def _with_code(text: str, mark: re.Pattern[str]) -> str:
+    """Return a text with its code as code, and a backslash before each mark elsewhere."""
+    parts, end = list[str](), 0
+    for code in _CODED.finditer(text):
+        parts += (mark.sub(r"\\\g<0>", text[end : code.start()]), f"`{code[0]}`")
+        end = code.end()
+    return "".join((*parts, mark.sub(r"\\\g<0>", text[end:])))
 
 
 def _escape_opening(text: str) -> str:

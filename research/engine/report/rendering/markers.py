@@ -10,12 +10,19 @@ from functools import cached_property
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.relations import Cell
+from research.engine.journal.forms import Form
 from research.engine.records import Citation, Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import year_of_cell
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.calculations import Calculated, lines_with
-from research.engine.report.rendering.markdown_escape import PLACE_END, PLACE_START, escape_markdown
+from research.engine.report.rendering.markdown_escape import (
+    PLACE_END,
+    PLACE_START,
+    escape_markdown,
+    escape_sentence,
+    escape_with_code,
+)
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.tokens import unique_texts
@@ -73,7 +80,21 @@ class Markers:
 
     def quote_of(self, record: Evidence) -> str:
         """Return a record's first quote, without addresses that may not be given."""
-        return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
+        return self.escaped(self.wall.masked(plain_quote(record.sources[0].quote)))
+
+    def escaped(self, text: str) -> str:
+        """Return a text of a page or a person as Markdown, before `Form.COMPUTED` without code."""
+        return escape_with_code(text) if self._shows_code else escape_markdown(text)
+
+    def sentence(self, text: str) -> str:
+        """Return a sentence of a model as Markdown, before `Form.COMPUTED` with identifiers alone
+        as code.
+        """
+        return escape_sentence(text, has_commands=self._shows_code)
+
+    @property
+    def _shows_code(self) -> bool:
+        return self.ledger.began >= Form.COMPUTED
 
     def of(self, evidence_ids: Iterable[str]) -> str:
         """Return a marker for each page behind these records, still with the ids of its records."""

@@ -105,7 +105,8 @@ def _support_line(
     """Well established, or preliminary, in words and by a mark, by what the section cites. If the
     report is direct, a section with both sides of a dispute is not called well established. Where
     several sites confirm some of its statements, the line counts them; documents, which may be
-    parts of one work, only have them.
+    parts of one work, only have them. Of evidence that is (nearly) all from one site or collection
+    nothing else is said, since the report says so once.
     """
     names_rivals = layout.is_direct
     if aspect.state is AspectState.DISPUTED:
@@ -129,6 +130,8 @@ def _support_line(
         stands = "in_documents" if noun == "document" else "established"
         mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", stands)
         return f"{mark} {words[key].format(where=words.count(noun, confirmed))}"
+    if ledger.lone_origin:
+        return ""
     if len(keys) > 1:
         return f"◐ {words['each_alone'].format(where=words.count(noun, len(keys)))}"
     known = len(ledger.keys_of(aspect.id) | keys)
@@ -165,11 +168,12 @@ def _is_confirmed(said: Statement, ledger: Ledger) -> bool:
 
 
 def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:
-    """Return whether the share of confirmed statements is uninformative: chapters of one manual
-    seldom repeat each other, so that a low share is normal.
+    """Return whether the share of confirmed statements is uninformative: chapters of one manual,
+    or pages of one site, seldom repeat each other, so that a low share is normal.
     """
     confirmed, every = share
-    return ledger.began >= Form.REPAIRED and noun == "document" and 2 * confirmed < every
+    is_one_work = noun == "document" or bool(ledger.lone_origin)
+    return ledger.began >= Form.REPAIRED and is_one_work and 2 * confirmed < every
 
 
 def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labels) -> str:

@@ -10,6 +10,7 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
+from research.engine.report.disputes import Disputes
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
@@ -30,11 +31,7 @@ from research.engine.report.parts.sources import (
     told_in,
     weak_kind,
 )
-from research.engine.report.rendering.markdown_escape import (
-    escape_markdown,
-    escape_sentence,
-    marked_words,
-)
+from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
 from research.engine.report.rendering.markers import Markers
 
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
@@ -96,14 +93,17 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     leads = [said for said in group if _is_on_both_sides(said, ledger)]
     sides = [said for said in group if said not in leads]
     holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
-    items = [_one_side(side, holders, marks) for side in sides_of(sides, ledger)]
+    disputes = Disputes(ledger, group)
+    views = {said for said in group if disputes.of(said) is not None}
+    views = views if ledger.began >= Form.COMPUTED else {*group}
+    items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
     untold = [records[i] for said in group for i in marks.untold.get(said, ())]
     items += [_quoted_side(side, marks) for side in _without_rivals(untold)]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
     matter = next((told for pair, told in matters if shown.issuperset(pair)), "")
     opening = " ".join(each.inline() for each in group_statements(leads, marks, boxed=True))
-    opening = opening or escape_markdown(marks.wall.masked(matter))
+    opening = opening or marks.escaped(marks.wall.masked(matter))
     head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
 
@@ -116,8 +116,15 @@ def _led_by(name: str, holder: str, view: str) -> str:
     return f"{name} – {view}"
 
 
-def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks: Markers) -> str:
-    """Return the views of one side, each behind its holder; of a holder's views the first."""
+def _one_side(
+    side: Sequence[Statement],
+    holders: Mapping[Statement, str],
+    views: Set[Statement],
+    marks: Markers,
+) -> str:
+    """Return what one side says: the views each behind its holder, of a holder's views the first.
+    What only goes on about one is nobody's view.
+    """
     told, before = [], ""
     for said in side:
         holder = holders.get(said, "")
@@ -125,8 +132,9 @@ def _one_side(side: Sequence[Statement], holders: Mapping[Statement, str], marks
         reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
         beside = _told_beside(said, marks, named=True, teller=reported)
         view = _render_cited(said, marks, frozenset(), beside, "").strip()
-        told.append(view if name == before or not said.evidence else _led_by(name, holder, view))
-        before = name
+        is_led = said in views and bool(said.evidence) and name != before
+        told.append(_led_by(name, holder, view) if is_led else view)
+        before = name if said in views else before
     return " ".join(told)
 
 
@@ -335,10 +343,10 @@ def _render_cited(
     """
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
-        said = _render_quotation(statement, asked, told_by)
+        said = _render_quotation(statement, asked, told_by, marks)
     else:
-        said = "".join(f"{escape_sentence(each)} {marks.of(ids)}" for each, ids in clauses)
-        said += escape_sentence(rest)
+        said = "".join(f"{marks.sentence(each)} {marks.of(ids)}" for each, ids in clauses)
+        said += marks.sentence(rest)
         said = said.replace(holder, _name_holder(holder, said, marks), 1) if holder else said
         said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     return f"{said} {marks.of((*last, *statement.earlier))}"
@@ -351,8 +359,9 @@ def _name_holder(holder: str, said: str, marks: Markers) -> str:
     return f"**{holder}**" if is_genitive or not kind else f"**{holder}** ({kind})"
 
 
-def _render_quotation(quotation: Statement, asked: Set[str], told_by: str) -> str:
-    quoted = marked_words(escape_markdown(quotation.body), asked)
+def _render_quotation(quotation: Statement, asked: Set[str], told_by: str, marks: Markers) -> str:
+    body = quotation.body
+    quoted = marked_words(escape_markdown(body), asked) if asked else marks.escaped(body)
     if not told_by:
         return quoted
     if quotation.lead_in:

@@ -1,0 +1,67 @@
+"""Code in a report: commands and settings are code wherever they stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
+from research.engine.journal.forms import Form
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.rendering.markdown import render_report
+from research.engine.report.report_format import Layout
+from tests.engine.report.test_comparing import ledger_of, record_of
+
+COMMAND = "ALTER TABLE orders SET (fillfactor = 70)"
+SETTING = "work_mem = 64MB"
+CLAIMS = (f"The board runs {COMMAND}.", f"The board sets {SETTING}.", "It is slow.")
+PLACES = {
+    "short answer": f"So run `{COMMAND}`.",
+    "section": f"Then run `{COMMAND}`.",
+    "quotation": f"“The board sets `{SETTING}`” (3.example). [",
+    "box": f"– The board runs `{COMMAND}`. [",
+    "quote in a box": f"– “The board sets `{SETTING}`.” [",
+    "comparison": f"| `pg_dump` | `{SETTING}` [",
+    "key figures": f"| The `work_mem` | **`{SETTING}`** [",
+    "changes": f"| The setting | `{SETTING}` [",
+    "next steps": f"1. Try `{COMMAND}`. [",
+    "still open": f"- How long readers wait at night for `{COMMAND}` in",
+}
+
+
+def test_commands_and_settings_are_code_in_every_part() -> None:
+    records = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(CLAIMS, 1)]
+    known = ledger_of(*records)
+    known.book.oppose(records[0], records[1])
+    cell = Cell(SETTING, ("E3",))
+    change = ToldChange("the setting", SETTING, "none", "2025", ("E3",), ("E3",))
+    known.relations = Relations(
+        True,
+        entities=("pg_dump", "psql"),
+        properties=("setting",),
+        cells={("pg_dump", "setting"): cell, ("psql", "setting"): cell},
+        figures=(KeyFigure("the work_mem", SETTING, "", ("E3",)),),
+        changes=(change, change),
+    )
+    draft = Draft(
+        (Statement(f"So run {COMMAND}.", ("E3",)),),
+        (
+            Section(
+                "A1",
+                (
+                    Statement(f"Then run {COMMAND}.", ("E3",)),
+                    Statement("It is slow, they say.", ("E3",)),
+                    Statement("And it stays so.", ("E3",)),
+                    Statement(f"“The board sets {SETTING}.”", ("E3",), quoted=True),
+                    Statement(CLAIMS[0], ("E1",)),
+                ),
+            ),
+        ),
+        next_steps=(Statement(f"Try {COMMAND}.", ("E3",)),),
+        open=(("A1", f"how long readers wait at night for {COMMAND} in practice"),),
+    )
+    layout = Layout(has_figures=True, lists_changes=True, is_led=True)
+    told = render_report(known, draft, "", 0, 0, layout).markdown
+    assert [name for name, text in PLACES.items() if text not in told] == []
+    known.began = Form.REPAIRED
+    before = render_report(known, replace(draft), "", 0, 0, layout).markdown
+    assert f"`{COMMAND}`" not in before
