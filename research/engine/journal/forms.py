@@ -38,6 +38,8 @@ class Form(IntEnum):
     """What the verifier or code refuses of a draft is repaired once and checked again before quotes
     stand in its place. An assessment is told what people wrote to the run.
     """
+    COMPUTED = 36
+    """Points that the author of a report leaves open are looked for once more on the pages read."""
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

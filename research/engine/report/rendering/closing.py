@@ -124,22 +124,32 @@ def open_points(draft: Draft, marks: Markers) -> list[str]:
     ledger, layout = marks.ledger, marks.layout
     if not layout.is_led:
         return []
+    if draft.open is None:
+        shown = {section.aspect_id for section in draft.sections}
+        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown][:MOST_OPEN]
+    else:
+        found = [text for _, text in points_left(draft, ledger, marks.headings.values())]
+    return [marks.wall.masked(text) for text in found]
+
+
+def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the points that the author of a report left open and that may be named, each with its
+    sub-question.
+    """
     shown = {section.aspect_id for section in draft.sections}
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
-    if draft.open is None:
-        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown]
-    else:
-        known = " ".join((ledger.question, *marks.headings.values(), *_texts_of(draft, ledger)))
-        told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
-        told += [aspect.text for aspect in ledger.aspects.values()]
-        found = unique_texts(
-            text
-            for part, text in draft.open
-            if (part in shown or part in missing)
-            and adds_nothing_to(text, known, ledger.plan.language)
-            and not any(_is_told(text, by) for by in told)
-        )
-    return [marks.wall.masked(text) for text in found[:MOST_OPEN]]
+    known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
+    told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
+    told += [aspect.text for aspect in ledger.aspects.values()]
+    found = [
+        (part, text)
+        for part, text in draft.open or ()
+        if (part in shown or part in missing)
+        and adds_nothing_to(text, known, ledger.plan.language)
+        and not any(_is_told(text, by) for by in told)
+    ]
+    parts = {text: part for part, text in reversed(found)}
+    return [(parts[text], text) for text in unique_texts(text for _, text in found)][:MOST_OPEN]
 
 
 def _texts_of(draft: Draft, ledger: Ledger) -> Iterator[str]:
