@@ -41,7 +41,7 @@ async def with_last_look(run: Run, checked: Checked) -> Checked:
         run.fell_back(LAST_LOOK.name, failed.cause)
         return checked
     except ToolFailedError as failed:
-        run.trouble("last look", failed.reason)
+        run.fell_back(LAST_LOOK.name, failed.reason)
         return checked
     told = await run_in_thread(_told, _take_in(run, found), checked.draft, run.ledger)
     draft = _with_told(checked.draft, told, run.ledger)
