@@ -5,7 +5,8 @@
 
 `bench/questions/last_look.jsonl` has points with their sub-questions over pages of the PostgreSQL
 and Python manuals (Debian's postgresql-doc-15 and python3.11-doc), about half of them told there in
-other words. The points over the same pages are one run, asked in calls of at most `MOST_OPEN`.
+other words. All points on a manual are of one run, which has read the pages named with any of
+them, and are asked in calls of at most `MOST_OPEN`.
 
 Found is a told point if a passage that is shown for it holds a literal of its answer. A false alarm
 is an untold point for which passages are shown: it costs tokens, and the model has to reject them.
@@ -21,21 +22,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from bench.documentation import MANUALS
 from bench.manuals import normalise, read_rows
 from research.engine.budget.meter import tokens_of
-from research.engine.llm_tasks.last_look import LAST_LOOK, OpenPoint, closest_sentences
 from research.engine.llm_tasks.prompting.ask import render_template
 from research.engine.llm_tasks.prompting.fences import Fences
 from research.engine.llm_tasks.prompting.prompt_pages import PromptPage, number_sentences
-from research.engine.offline.passages.open_points import passages_on
-from research.engine.offline.passages.passage_signs import PassageRanking
+from research.engine.offline.passages.complete_passages import Passage
+from research.engine.offline.passages.open_points import closest_passages
 from research.engine.ports import Page
 from research.engine.records import Aspect
+from research.engine.report.last_look import LAST_LOOK, OpenPoint, closest_sentences
 from research.engine.report.report_format import MOST_OPEN
 from research.engine.untrusted.address_wall import AddressWall
 from research.extract.extract import extract_text
@@ -72,13 +72,16 @@ def measure(part: str) -> Measured:
     looked: list[Looked] = []
     calls = tokens = 0
     rows = [row for row in read_rows(POINTS) if row["part"] == part]
-    for (name, urls), group in groupby(rows, key=lambda row: (row["set"], tuple(row["pages"]))):
+    for name in dict.fromkeys(row["set"] for row in rows):
+        of_run = [row for row in rows if row["set"] == name]
+        urls = dict.fromkeys(url for row in of_run for url in row["pages"])
         pages = [page_of(name, url) for url in urls]
-        ranking = PassageRanking(pages)
-        of_run = list(group)
-        looked += [_looked(row, ranking, pages) for row in of_run]
         for start in range(0, len(of_run), MOST_OPEN):
-            size = _prompt_tokens(of_run[start : start + MOST_OPEN], pages)
+            asked = of_run[start : start + MOST_OPEN]
+            points = [(row["point"], row["sub_question"]) for row in asked]
+            found = closest_passages(pages, points)
+            looked += [_looked(*each, pages) for each in zip(asked, found, strict=True)]
+            size = _prompt_tokens(asked, pages)
             calls, tokens = calls + bool(size), tokens + size
     return Measured(looked, calls, tokens)
 
@@ -91,16 +94,15 @@ def page_of(manual: str, name: str) -> Page:
     return Page.from_text(url, found.text, found.title, fetched_at=datetime(2026, 3, 1, tzinfo=UTC))
 
 
-def _looked(row: dict[str, Any], ranking: PassageRanking, pages: Sequence[Page]) -> Looked:
-    shown = passages_on(ranking, row["point"], row["sub_question"])
+def _looked(row: dict[str, Any], shown: Sequence[Passage], pages: Sequence[Page]) -> Looked:
     if not row["answers"]:
         return Looked(row["point"], bool(shown), None, None)
     answers = [normalise(answer) for answer in row["answers"]]
     told = [normalise(passage.text) for passage in shown]
     is_found = any(answer in text for answer in answers for text in told)
-    sheets = number_sentences(
-        pages, (row["sub_question"], row["sub_question"]), only_near=True, pointed=True
-    )
+    read_for = (row["sub_question"], row["sub_question"])
+    named = [page for page in pages if page.url.endswith(tuple(row["pages"]))]
+    sheets = number_sentences(named, read_for, only_near=True, pointed=True)
     read = [normalise(" ".join(line.sentence.text for line in sheet.lines)) for sheet in sheets]
     is_hidden = not any(answer in text for answer in answers for text in read)
     return Looked(row["point"], bool(shown), is_found, is_hidden)

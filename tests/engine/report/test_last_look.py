@@ -9,13 +9,19 @@ import pytest
 
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
-from research.engine.offline.passages.open_points import numbers_shown, passages_on
-from research.engine.offline.passages.passage_signs import PassageRanking
+from research.engine.offline.passages.open_points import (
+    MOST_PAGES,
+    closest_passages,
+    numbers_shown,
+)
 from research.engine.records import Aspect
+from research.engine.report.last_look import OpenPoint, closest_sentences
+from research.engine.text.sentences import split_sentences
 from tests.engine.scripted import (
     CHAIN,
     SIMPLE,
     Answer,
+    Part,
     Ran,
     Script,
     World,
@@ -171,6 +177,21 @@ async def test_a_report_in_sections_has_it_in_the_section_of_its_sub_question() 
     assert COAL.rstrip(".") in section and "Still open" not in body
 
 
+async def test_a_sub_question_without_an_answer_gets_a_section_of_what_is_told() -> None:
+    sought = Part("What burned on Harrow Point before?", "Harrow Point lighthouse", ("turf",))
+    script = Script(SIMPLE.question, (*SIMPLE.parts, sought))
+    world = harbour(script)
+    assert world.model is not None
+    world.model.twists["draft"] = lambda told: {**told, "open": [f"A2: {FIRE}"]}
+    pointing(world, COAL)
+    ran = await asked(world)
+    body = ran.report.markdown
+    section = body.partition("\n## What burned on Harrow Point before?")[2].partition("\n## ")[0]
+    assert COAL.rstrip(".") in section
+    assert "Still open" not in body and "Not found" not in body
+    assert body.index("first lit?") < body.index("What burned")
+
+
 # --- untrusted pages ------------------------------------------------------------------------
 
 RULE = "By custom the fire on the cliff is told with the remark that its keeper was drowned."
@@ -197,6 +218,16 @@ async def test_sentences_that_may_only_be_quoted_are_not_shown(said: str) -> Non
 
 
 @pytest.mark.requirement("C11")
+def test_a_passage_that_may_only_be_quoted_is_no_candidate() -> None:
+    text = harbour_pages()[0].text.replace(COAL, "")
+    told = page("https://a.example/", f"{text}\n\n## Customs\n\n{RULE}")
+    points = [OpenPoint(1, "A1", "with which remark the fire on the cliff is told by custom")]
+    closest = closest_sentences([told], points, {"A1": "customs"}, SIMPLE.question)
+    shown = [line.sentence.text for sheet in closest.numbered("") for line in sheet.lines]
+    assert RULE not in shown and closest.points == []
+
+
+@pytest.mark.requirement("C11")
 async def test_pages_with_orders_are_left_out() -> None:
     world = with_page(lambda text: f"{text.partition('## ')[0]}{ORDER}")
     pointing(world, COAL)
@@ -208,9 +239,19 @@ async def test_pages_with_orders_are_left_out() -> None:
 
 
 def test_passages_hold_the_words_of_a_point() -> None:
-    ranking = PassageRanking(harbour_pages())
-    found = passages_on(ranking, FIRE, SIMPLE.question)
+    pages = harbour_pages()
+    on_fire, on_wages = closest_passages(pages, [(FIRE, SIMPLE.question), (WAGES, SIMPLE.question)])
+    assert COAL in on_fire[0].text and on_wages == []
+    shown = numbers_shown(on_fire)
+    told = split_sentences(pages[0].text)
+    assert COAL in {each.text for each in told if each.number in shown[pages[0].url]}
+
+
+def test_the_most_relevant_pages_are_searched() -> None:
+    others = [
+        page(f"https://{n}.example/", f"Cape {n} has a beach. A fire is not allowed on it.")
+        for n in range(2 * MOST_PAGES)
+    ]
+    [found] = closest_passages([*others, *harbour_pages()], [(FIRE, SIMPLE.question)])
     assert COAL in found[0].text
-    shown = numbers_shown(found)
-    assert set(shown) <= {each.url for each in harbour_pages()}
-    assert passages_on(ranking, WAGES, SIMPLE.question) == []
+    assert len({each.page.url for each in found}) <= MOST_PAGES

@@ -12,17 +12,34 @@ from research.engine.offline.passages.passage_model import (
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
+from research.engine.ports import Page
+from research.engine.text.relevance import page_relevance
 
-CLOSEST = 5
-"""Passages for each point."""
-LEAST_TOLD = 0.1
+MOST_PAGES, CLOSEST = 5, 5
+"""Pages that are searched for each point, and passages that are returned."""
+LEAST_TOLD = 0.05
 """Probability that the passages tell a point, by its own words, below which none is returned."""
 
 
-def passages_on(ranking: PassageRanking, point: str, sub_question: str) -> list[Passage]:
-    """Return the passages closest to a point, best first: by its own words and by those of its
-    sub-question with them. None where hardly one may tell it.
+def closest_passages(
+    pages: Sequence[Page], points: Sequence[tuple[str, str]]
+) -> list[list[Passage]]:
+    """Return the passages closest to each point, which is given with its sub-question, best first:
+    by its own words and by those of its sub-question with them. None where hardly one may tell it.
     """
+    likely = {page.url for point in points for page in _likely_pages(pages, *point)}
+    ranking = PassageRanking([page for page in pages if page.url in likely])
+    return [_passages_on(ranking, *point) for point in points]
+
+
+def _likely_pages(pages: Sequence[Page], point: str, sub_question: str) -> list[Page]:
+    """Return the pages that are most relevant to a point; ranking all passages would take long."""
+    wanted = f"{point} {sub_question}"
+    worth = {page.url: page_relevance(wanted, page.title, page.text) for page in pages}
+    return sorted(pages, key=lambda page: -worth[page.url])[:MOST_PAGES]
+
+
+def _passages_on(ranking: PassageRanking, point: str, sub_question: str) -> list[Passage]:
     asked = AskedText(point)
     alone = rank_passages(ranking, asked)
     if answer_probability(asked, ranking, best_distinct(alone)) < LEAST_TOLD:
