@@ -12,6 +12,8 @@ Found is a told point if a passage that is shown for it holds a literal of its a
 is an untold point for which passages are shown: it costs tokens, and the model has to reject them.
 `hidden` are told points whose answer a reading of the pages for the sub-question shows the model in
 no sentence. `--misses` names the told points that are not found.
+
+The words beside a point are such as its author adds for this search; `--plain` leaves them out.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from research.engine.llm_tasks.prompting.prompt_pages import PromptPage, number_
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.open_points import closest_passages
 from research.engine.ports import Page
-from research.engine.records import Aspect
-from research.engine.report.last_look import LAST_LOOK, OpenPoint, closest_sentences
+from research.engine.records import Aspect, OpenPoint
+from research.engine.report.last_look import LAST_LOOK, closest_sentences
 from research.engine.report.report_format import MOST_OPEN
 from research.engine.untrusted.address_wall import AddressWall
 from research.extract.extract import extract_text
@@ -68,17 +70,18 @@ class Measured:
         return sum(each.is_found is found for each in self.looked)
 
 
-def measure(part: str) -> Measured:
+def measure(part: str, is_plain: bool = False) -> Measured:
     looked: list[Looked] = []
     calls = tokens = 0
     rows = [row for row in read_rows(POINTS) if row["part"] == part]
+    rows = [row | {"words": ""} for row in rows] if is_plain else rows
     for name in dict.fromkeys(row["set"] for row in rows):
         of_run = [row for row in rows if row["set"] == name]
         urls = dict.fromkeys(url for row in of_run for url in row["pages"])
         pages = [page_of(name, url) for url in urls]
         for start in range(0, len(of_run), MOST_OPEN):
             asked = of_run[start : start + MOST_OPEN]
-            points = [(row["point"], row["sub_question"]) for row in asked]
+            points = [(f"{row['point']} {row['words']}", row["sub_question"]) for row in asked]
             found = closest_passages(pages, points)
             looked += [_looked(*each, pages) for each in zip(asked, found, strict=True)]
             size = _prompt_tokens(asked, pages)
@@ -113,9 +116,7 @@ def _prompt_tokens(asked: Sequence[dict[str, Any]], pages: Sequence[Page]) -> in
     texts = list(dict.fromkeys(row["sub_question"] for row in asked))
     aspects = [Aspect(f"A{n}", text, "", "plan", 0) for n, text in enumerate(texts, 1)]
     ids = {aspect.text: aspect.id for aspect in aspects}
-    points = [
-        OpenPoint(n, ids[row["sub_question"]], row["point"]) for n, row in enumerate(asked, 1)
-    ]
+    points = [OpenPoint(ids[row["sub_question"]], row["point"], row["words"]) for row in asked]
     closest = closest_sentences(pages, points, {part.id: part.text for part in aspects}, "")
     if not closest.points:
         return 0
@@ -152,8 +153,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.last_look", description=__doc__)
     parser.add_argument("--part", choices=PARTS, default="tuning")
     parser.add_argument("--misses", action="store_true", help="name told points not found")
+    parser.add_argument("--plain", action="store_true", help="points without words beside them")
     options = parser.parse_args()
-    measured = measure(options.part)
+    measured = measure(options.part, options.plain)
     print(table(measured))
     for each in measured.looked:
         if options.misses and each.is_found is False:

@@ -31,8 +31,14 @@ from research.engine.llm_tasks.read import MOST_QUOTES
 from research.engine.offline.drafting import quote_statement
 from research.engine.offline.passages.open_points import closest_passages, numbers_shown
 from research.engine.ports import Page, ToolFailedError
-from research.engine.records import Evidence
-from research.engine.report.draft import Draft, Section, Statement, check_statement, find_faults
+from research.engine.records import Evidence, OpenPoint
+from research.engine.report.draft import (
+    Draft,
+    Section,
+    Statement,
+    check_statement,
+    find_faults,
+)
 from research.engine.report.key_claims import is_led
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.closing import points_left
@@ -64,19 +70,12 @@ LAST_LOOK = Task("last_look", LookAnswer, 1500, role="reader")
 
 
 @dataclass(frozen=True)
-class OpenPoint:
-    """A point that a report leaves open, numbered from 1, and its sub-question."""
-
-    number: int
-    aspect_id: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Closest:
-    """The points that some page may tell, the pages, and the sentences left out of each."""
+    """The points that some page may tell, by their numbers in the prompt, the pages, and the
+    sentences left out of each.
+    """
 
-    points: list[OpenPoint]
+    points: Mapping[int, OpenPoint]
     pages: list[Page]
     left_out: Mapping[str, Set[int]]
 
@@ -84,7 +83,7 @@ class Closest:
         self, question: str, room: int | None = None, copied_share: float = COPIED
     ) -> list[PromptPage]:
         """Return the sentences that are not left out as a prompt shows them."""
-        aims = (question, *(point.text for point in self.points))
+        aims = (question, *(point.text for point in self.points.values()))
         return number_sentences(
             self.pages, aims, room, copied_share, whole=True, known=self.left_out, pointed=True
         )
@@ -109,7 +108,7 @@ async def with_last_look(run: Run, checked: Checked) -> Checked:
     told = await run_in_thread(_told, _take_in(run, found), checked.draft, run.ledger)
     draft = _with_told(checked.draft, told, run.ledger)
     settled = {point.text for point, _ in found}
-    left = tuple(each for each in draft.open or () if each[1] not in settled)
+    left = tuple(each for each in draft.open or () if each.text not in settled)
     return replace(checked, draft=replace(draft, open=left), found_late=tuple(told))
 
 
@@ -118,8 +117,7 @@ def _points_of(run: Run, draft: Draft) -> list[OpenPoint]:
     is_rewritten = run.question.seed is not None and run.question.seed.rewrites
     if run.form < Form.COMPUTED or not is_led(run) or is_rewritten or not draft.open:
         return []
-    left = points_left(draft, run.ledger, headings_of(run.ledger).values())
-    return [OpenPoint(n, part, text) for n, (part, text) in enumerate(left, 1)]
+    return points_left(draft, run.ledger, headings_of(run.ledger).values())
 
 
 def _take_in(
@@ -192,7 +190,8 @@ def closest_sentences(
     pages: Sequence[Page], points: Sequence[OpenPoint], asked: Mapping[str, str], question: str
 ) -> Closest:
     """Return the sentences of pages closest to the points on sub-questions, `asked` by id."""
-    found = closest_passages(pages, [(each.text, asked[each.aspect_id]) for each in points])
+    sought = [(f"{each.text} {each.words}".strip(), asked[each.aspect_id]) for each in points]
+    found = closest_passages(pages, sought)
     near = numbers_shown([passage for passages in found for passage in passages])
     chosen, left_out = list[Page](), dict[str, Set[int]]()
     for page in (page for page in pages if page.url in near):
@@ -201,13 +200,13 @@ def closest_sentences(
         if shown:
             chosen.append(page)
             left_out[page.url] = {each.number for each in every} - shown
-    told = [point for point, passages in zip(points, found, strict=True) if passages]
-    return Closest(told if chosen else [], chosen, left_out)
+    told = [point for point, passages in zip(points, found, strict=True) if passages and chosen]
+    return Closest(dict(enumerate(told, 1)), chosen, left_out)
 
 
 async def _ask(run: Run, closest: Closest) -> tuple[LookAnswer, dict[int, NumberedSentence]]:
     ledger, fence = run.ledger, fences(run)
-    about = {point.aspect_id for point in closest.points}
+    about = {point.aspect_id for point in closest.points.values()}
 
     def context(room: int) -> dict[str, Any]:
         sheets = closest.numbered(run.question.text, room, run.rules.near_copy_share)
@@ -229,16 +228,15 @@ async def _ask(run: Run, closest: Closest) -> tuple[LookAnswer, dict[int, Number
 
 def _checked(
     run: Run,
-    points: Sequence[OpenPoint],
+    points: Mapping[int, OpenPoint],
     answer: LookAnswer,
     lines: Mapping[int, NumberedSentence],
 ) -> list[tuple[OpenPoint, Finding]]:
     """Return what the pages carry of an answer; what they don't is counted as refused."""
-    known = {point.number: point for point in points}
     kept: list[tuple[OpenPoint, Finding]] = []
     told = Counter[int]()
     for said in answer.findings:
-        point = known.get(said.point)
+        point = points.get(said.point)
         if point is None or told[said.point] == MOST_FINDINGS:
             continue
         pointed = [lines[n] for n in dict.fromkeys(said.sentences) if n in lines]

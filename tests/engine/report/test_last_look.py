@@ -14,8 +14,8 @@ from research.engine.offline.passages.open_points import (
     closest_passages,
     numbers_shown,
 )
-from research.engine.records import Aspect
-from research.engine.report.last_look import OpenPoint, closest_sentences
+from research.engine.records import Aspect, OpenPoint
+from research.engine.report.last_look import closest_sentences
 from research.engine.text.sentences import split_sentences
 from tests.engine.scripted import (
     CHAIN,
@@ -91,6 +91,19 @@ async def test_a_point_that_a_read_page_tells_becomes_a_statement() -> None:
     assert record.id in ran.only(Aspect).evidence_ids
     assert ran.report.checks.open_points == 1
     assert ran.usage.llm_calls_by_task[LOOK] == ran.usage.answers[LOOK] == 1
+
+
+async def test_the_words_beside_a_point_are_searched_and_never_shown() -> None:
+    plain, worded = (
+        opening(f"which fuel gave light earlier{words}") for words in ("", " | fire, cliff, coal")
+    )
+    pointing(worded, COAL)
+    ran = await asked(worded)
+    [prompt] = prompts(worded)
+    assert "[1] (A1) which fuel gave light earlier\n" in prompt and "fire, cliff" not in prompt
+    assert "Still open" not in ran.report.markdown
+    left = await asked(plain)
+    assert prompts(plain) == [] and "- Which fuel gave light earlier\n" in open_in(left)
 
 
 async def test_what_code_cannot_vouch_for_is_quoted() -> None:
@@ -221,10 +234,10 @@ async def test_sentences_that_may_only_be_quoted_are_not_shown(said: str) -> Non
 def test_a_passage_that_may_only_be_quoted_is_no_candidate() -> None:
     text = harbour_pages()[0].text.replace(COAL, "")
     told = page("https://a.example/", f"{text}\n\n## Customs\n\n{RULE}")
-    points = [OpenPoint(1, "A1", "with which remark the fire on the cliff is told by custom")]
+    points = [OpenPoint("A1", "with which remark the fire on the cliff is told by custom")]
     closest = closest_sentences([told], points, {"A1": "customs"}, SIMPLE.question)
     shown = [line.sentence.text for sheet in closest.numbered("") for line in sheet.lines]
-    assert RULE not in shown and closest.points == []
+    assert RULE not in shown and not closest.points
 
 
 @pytest.mark.requirement("C11")

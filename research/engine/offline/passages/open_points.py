@@ -17,7 +17,7 @@ from research.engine.text.relevance import page_relevance
 
 MOST_PAGES, CLOSEST = 5, 5
 """Pages that are searched for each point, and passages that are returned."""
-LEAST_TOLD = 0.05
+LEAST_TOLD = 0.1
 """Probability that the passages tell a point, by its own words, below which none is returned."""
 
 
@@ -47,7 +47,7 @@ def _passages_on(ranking: PassageRanking, point: str, sub_question: str) -> list
     within = rank_passages(ranking, AskedText(f"{point} {sub_question}"))
     both = {id(each.passage): each.probability for each in within}
     summed = [
-        replace(each, probability=each.probability + both.get(id(each.passage), 0.0))
+        replace(each, probability=round(each.probability + both.get(id(each.passage), 0.0), 6))
         for each in alone
     ]
     best = sorted(summed, key=lambda each: -each.probability)

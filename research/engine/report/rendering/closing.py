@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.records import AspectState, Evidence, Source
+from research.engine.records import AspectState, Evidence, OpenPoint, Source
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source
@@ -128,28 +128,26 @@ def open_points(draft: Draft, marks: Markers) -> list[str]:
         shown = {section.aspect_id for section in draft.sections}
         found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown][:MOST_OPEN]
     else:
-        found = [text for _, text in points_left(draft, ledger, marks.headings.values())]
+        found = [each.text for each in points_left(draft, ledger, marks.headings.values())]
     return [marks.wall.masked(text) for text in found]
 
 
-def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the points that the author of a report left open and that may be named, each with its
-    sub-question.
-    """
+def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[OpenPoint]:
+    """Return the points that the author of a report left open and that may be named."""
     shown = {section.aspect_id for section in draft.sections}
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
     known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
     told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
     told += [aspect.text for aspect in ledger.aspects.values()]
     found = [
-        (part, text)
-        for part, text in draft.open or ()
-        if (part in shown or part in missing)
-        and adds_nothing_to(text, known, ledger.plan.language)
-        and not any(_is_told(text, by) for by in told)
+        each
+        for each in draft.open or ()
+        if (each.aspect_id in shown or each.aspect_id in missing)
+        and adds_nothing_to(each.text, known, ledger.plan.language)
+        and not any(_is_told(each.text, by) for by in told)
     ]
-    parts = {text: part for part, text in reversed(found)}
-    return [(parts[text], text) for text in unique_texts(text for _, text in found)][:MOST_OPEN]
+    firsts = {each.text: each for each in reversed(found)}
+    return [firsts[text] for text in unique_texts(each.text for each in found)][:MOST_OPEN]
 
 
 def _texts_of(draft: Draft, ledger: Ledger) -> Iterator[str]:
