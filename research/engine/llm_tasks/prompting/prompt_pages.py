@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -243,7 +244,7 @@ def _covering_sentences(
     around = _Surroundings.of(shown, most=int(room * SHARE_OF_ONE))
 
     def cost(at: int) -> float:
-        return -sum(left[term] for term in said[at] if term in left)
+        return -math.fsum(left[term] for term in said[at] if term in left)  # in any order
 
     waiting = [(cost(at), at) for at in range(len(shown))]
     heapify(waiting)
