@@ -189,6 +189,7 @@ TEMPLATES = (
     _("Judging what was found"),
     _("Mending sentences that say more than their evidence"),
     _("Writing the summary"),
+    _("Looking once more for what is still open"),
     _("Writing the report"),
     _("Checking the report"),
     _("Reading the question"),

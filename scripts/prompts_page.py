@@ -1,7 +1,8 @@
 """Generate the prompts of one run in `docs/prompts.md`: `python -m scripts.prompts_page`.
 
 The run uses the small web of the tests and a scripted model. On purpose, one drafted sentence is
-unsupported and one is reworded, so that the repair and verification prompts are included.
+unsupported, one is reworded and a point is left open, so that the prompts for repair, verification
+and the last look are included.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _FENCE = re.compile(r'( mark="|</page )[0-9a-f]{8}')
 """The mark of a page's fence, which differs from run to run."""
 MARK = "<!-- Written by `python -m scripts.prompts_page` from here on. -->"
 REWORDED = "Until it closed in 1912, the Calder foundry was in the hands of Ruth Ansel. [E3]"
+OPEN = "A1: what kind of fire was kept on the cliff before"
 
 
 def main() -> None:
@@ -38,10 +40,11 @@ async def requests() -> list[ModelRequest]:
     world, thorough = harbour(CHAIN), harbour(CHAIN)
     assert world.model is not None and thorough.model is not None
     world.model.twists["draft"] = _overstated
+    thorough.model.twists["summary"] = lambda summary: {**summary, "open": [OPEN]}
     await world.ask(CHAIN.question)
     await thorough.ask(CHAIN.question, research_depth="thorough")
     first = {each.task: each for each in reversed(thorough.model.requests)}
-    return [*world.model.requests, first["section"], first["summary"]]
+    return [*world.model.requests, first["section"], first["summary"], first["last_look"]]
 
 
 def _overstated(draft: dict[str, Any]) -> dict[str, Any]:

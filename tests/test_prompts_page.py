@@ -14,7 +14,9 @@ def test_the_shown_prompts_are_the_rendered_ones() -> None:
 
 def test_every_task_of_a_run_is_shown() -> None:
     shown = set(re.findall(r"^### \d+\. (\w+)$", prompts_page.PAGE.read_text(), re.MULTILINE))
-    assert shown == {"intake", "read", "assess", "draft", "repair", "verify", "section", "summary"}
+    assert shown == {
+        "intake", "read", "assess", "draft", "repair", "verify", "section", "summary", "last_look",
+    }  # fmt: skip
 
 
 def test_every_section_of_a_prompt_is_described() -> None:

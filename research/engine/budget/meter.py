@@ -17,7 +17,9 @@ from research.engine.ports import ModelAnswer, ModelRequest
 from research.engine.records import ModelUse, StopReason, Usage
 from research.errors import PlumblineError
 
-REPORT_TASKS = frozenset({"compare", "draft", "section", "summary", "repair", "verify"})
+REPORT_TASKS = frozenset(
+    {"compare", "draft", "section", "summary", "repair", "verify", "last_look"}
+)
 REPORT_CALLS = 3
 REPORT_ANSWER_TOKENS = 6000
 SECTION_TOKENS, SECTION_ANSWER_TOKENS = 6000, 2000

@@ -36,7 +36,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.ports import ModelRequest
-from research.engine.records import Evidence
+from research.engine.records import Evidence, OpenPoint
 from research.engine.report.draft import (
     Computation,
     Draft,
@@ -76,6 +76,8 @@ VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 LEAST_DRAFT = 400
 """Minimum number of words for the sections of a draft, however long its tables are."""
+MOST_SOUGHT = 12
+"""Words that an open point is looked for by, besides its own."""
 SPARE_DRAFT = 2
 """Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
 statements that take fewest words.
@@ -176,6 +178,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "is_organised": _is_organised(run),
         "is_terse": run.form >= Form.ATTRIBUTED,
         "most_open": MOST_OPEN if _names_open(run) else 0,
+        "seeks": run.form >= Form.COMPUTED,
         "names_matter": run.form >= Form.REPAIRED,
         "has_formulas": run.form >= Form.COMPUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
@@ -305,10 +308,16 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     )
 
 
-def open_points(ledger: Ledger, told: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def open_points(ledger: Ledger, told: Sequence[str]) -> tuple[OpenPoint, ...]:
     """Return what a report leaves open, each with its sub-question; not what names none."""
     points = (split_part(text, ledger) for text in told)
-    return tuple((part, without_ids(text)) for part, text in points if part)
+    return tuple(_open_point(part, text, ledger) for part, text in points if part)
+
+
+def _open_point(part: str, text: str, ledger: Ledger) -> OpenPoint:
+    """Return a point and the words behind its bar."""
+    said, _, words = text.partition("|") if ledger.began >= Form.COMPUTED else (text, "", "")
+    return OpenPoint(part, without_ids(said), " ".join(words.split()[:MOST_SOUGHT]))
 
 
 def _with_spare(said: Sequence[Statement], numbers: Sequence[int]) -> list[Statement]:

@@ -244,6 +244,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "has_steps": run.form >= Form.REPAIRED,
         "has_formulas": run.form >= Form.COMPUTED,
         "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
+        "seeks": run.form >= Form.COMPUTED,
         "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
         "length": f"at most {words * max(2, len(parts))}",
     }

@@ -172,6 +172,15 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class OpenPoint:
+    """What a report leaves open on a sub-question, and words that a page which tells it may use."""
+
+    aspect_id: str
+    text: str
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class RefusedQuote:
     """A finding whose quote or claim failed its check. Key: (round, unit, ordinal)."""
 

@@ -16,6 +16,7 @@ from research.engine.evidence.claims.formulas import (
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
+from research.engine.records import OpenPoint
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.untrusted.address_wall import AddressWall
 
@@ -115,7 +116,7 @@ class Draft:
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
     table that it proposed. `next_steps` are what the model infers that the asker should do, `open`
-    are sub-questions with what it says the report leaves open on them; None where no model did.
+    is what it says the report leaves open; None where no model did.
     """
 
     short_answer: tuple[Statement, ...]
@@ -128,7 +129,7 @@ class Draft:
     disagree: tuple[Sequence[str], ...] = ()
     cells: tuple[tuple[str, str, Cell], ...] = ()
     next_steps: tuple[Statement, ...] = ()
-    open: tuple[tuple[str, str], ...] | None = None
+    open: tuple[OpenPoint, ...] | None = None
 
     @property
     def statements(self) -> list[Statement]:

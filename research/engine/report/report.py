@@ -18,6 +18,7 @@ from research.engine.records import Checks, Report, Status
 from research.engine.report.check import check_draft, is_sectioned
 from research.engine.report.draft import Draft, Statement, walled
 from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
+from research.engine.report.last_look import with_last_look
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,
@@ -96,6 +97,7 @@ async def compose_report(run: Run) -> Written | None:
     checked = await check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
+    checked = await with_last_look(run, checked)
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if _tells_what_is_thin(run, checked.draft):
@@ -137,7 +139,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
         is_side = is_disputed and said in sides
-        return said in events or is_side or said in leads or said in explaining
+        is_needed = said in checked.found_late or said in leads or said in explaining
+        return said in events or is_side or is_needed
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
 

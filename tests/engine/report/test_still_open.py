@@ -11,7 +11,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer, OpenDraftAnswer
 from research.engine.llm_tasks.draft import read_draft
-from research.engine.records import AspectState, Gap, Source
+from research.engine.records import AspectState, Gap, OpenPoint, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import MOST_OPEN, Layout
@@ -38,7 +38,8 @@ def known() -> Ledger:
 
 
 def rendered(known: Ledger, *points: tuple[str, str], layout: Layout = LED) -> Rendered:
-    draft = Draft((), (Section("A1", (Statement(FEE, ("E1",)),)),), open=points)
+    section = Section("A1", (Statement(FEE, ("E1",)),))
+    draft = Draft((), (section,), open=tuple(OpenPoint(*each) for each in points))
     return render_report(known, draft, "", 0, 0, layout)
 
 
@@ -105,7 +106,16 @@ def test_what_is_open_stands_under_a_sub_question_and_cites_nothing(known: Ledge
     told = {"statements": [f"A1: {FEE} [E1]"], "short_answer": []}
     points = ["A1: how it is paid [E1]", "(A2) : who pays", "A7: nothing", "no sub-question"]
     draft = read_draft(known, OpenDraftAnswer(**told, open=points))
-    assert draft.open == (("A1", "how it is paid"), ("A2", "who pays"))
+    assert draft.open == (OpenPoint("A1", "how it is paid"), OpenPoint("A2", "who pays"))
+    worded = OpenDraftAnswer(**told, open=["A1: how it is paid [E1] | cash,  card | giro"])
+    assert read_draft(known, worded).open == (
+        OpenPoint("A1", "how it is paid", "cash, card | giro"),
+    )
+    known.began = Form.REPAIRED
+    assert read_draft(known, worded).open == (
+        OpenPoint("A1", "how it is paid | cash, card | giro"),
+    )
+    known.began = Form.COMPUTED
     assert read_draft(known, DraftAnswer(**told)).open is None
     assert replace(draft, open=()).open == ()
 

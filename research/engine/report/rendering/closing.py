@@ -9,7 +9,7 @@ from research.engine.assessment.answer_status import count_answered, is_judged_b
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.origin import collection_name, is_collection, origin_of
-from research.engine.records import AspectState, Evidence, Source
+from research.engine.records import AspectState, Evidence, OpenPoint, Source
 from research.engine.report.draft import Draft
 from research.engine.report.next_steps import proposes
 from research.engine.report.parts.dating import DAY
@@ -147,22 +147,30 @@ def open_points(draft: Draft, marks: Markers) -> list[str]:
     ledger, layout = marks.ledger, marks.layout
     if not layout.is_led:
         return []
+    if draft.open is None:
+        shown = {section.aspect_id for section in draft.sections}
+        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown][:MOST_OPEN]
+    else:
+        found = [each.text for each in points_left(draft, ledger, marks.headings.values())]
+    return [marks.wall.masked(text) for text in found]
+
+
+def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[OpenPoint]:
+    """Return the points that the author of a report left open and that may be named."""
     shown = {section.aspect_id for section in draft.sections}
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
-    if draft.open is None:
-        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown]
-    else:
-        known = " ".join((ledger.question, *marks.headings.values(), *_texts_of(draft, ledger)))
-        told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
-        told += [aspect.text for aspect in ledger.aspects.values()]
-        found = unique_texts(
-            text
-            for part, text in draft.open
-            if (part in shown or part in missing)
-            and adds_nothing_to(text, known, ledger.plan.language)
-            and not any(_is_told(text, by) for by in told)
-        )
-    return [marks.wall.masked(text) for text in found[:MOST_OPEN]]
+    known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
+    told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
+    told += [aspect.text for aspect in ledger.aspects.values()]
+    found = [
+        each
+        for each in draft.open or ()
+        if (each.aspect_id in shown or each.aspect_id in missing)
+        and adds_nothing_to(each.text, known, ledger.plan.language)
+        and not any(_is_told(each.text, by) for by in told)
+    ]
+    firsts = {each.text: each for each in reversed(found)}
+    return [firsts[text] for text in unique_texts(each.text for each in found)][:MOST_OPEN]
 
 
 def _texts_of(draft: Draft, ledger: Ledger) -> Iterator[str]:
