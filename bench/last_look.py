@@ -37,7 +37,7 @@ from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.open_points import closest_passages
 from research.engine.ports import Page
 from research.engine.records import Aspect, OpenPoint
-from research.engine.report.last_look import LAST_LOOK, closest_sentences
+from research.engine.report.checking.last_look import LAST_LOOK, closest_sentences
 from research.engine.report.report_format import MOST_OPEN
 from research.engine.untrusted.address_wall import AddressWall
 from research.extract.extract import extract_text

@@ -20,9 +20,9 @@ from bench.page import table
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import EvidenceStore
 from research.engine.records import Complexity, Evidence, Plan, QuoteSource
+from research.engine.report.checking.next_steps import is_within_evidence, proposes
+from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import cite_ids
-from research.engine.report.next_steps import is_within_evidence, proposes
-from research.engine.report.statement_check import check_statement
 
 HERE = Path(__file__).parent
 Row = Mapping[str, Any]

@@ -24,7 +24,8 @@ from research.engine.evidence.claims import clauses, computed, names, proof, wor
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, ranked_sentences
-from research.engine.report import key_claims, speculative_draft, statement_check
+from research.engine.report import key_claims, speculative_draft
+from research.engine.report.checking import statement_check
 from research.engine.report.rendering import closing
 from research.engine.rounds import findings, research_round
 from research.engine.text import amounts, numerals, quantities, similarity

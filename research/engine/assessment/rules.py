@@ -17,10 +17,10 @@ from research.engine.assessment.stop_rule import Decision, Situation, decide_sto
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import GateName
+from research.engine.report.checking.statement_check import find_faults
 from research.engine.report.draft import Draft, Fault
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import Layout
-from research.engine.report.statement_check import find_faults
 from research.engine.rounds.findings import check_finding
 from research.engine.rounds.topics import Topic, next_topics
 from research.engine.text.similarity import COPIED

@@ -16,8 +16,8 @@ from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Aspect, Evidence
+from research.engine.report.checking.statement_check import calculate
 from research.engine.report.draft import Fault, Statement, aspect_of, split_part, statement_of
-from research.engine.report.statement_check import calculate
 from research.engine.run import Run
 
 

@@ -8,10 +8,10 @@ from math import ceil
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import Aspect, Evidence
+from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.dating import is_alike
 from research.engine.report.parts.subjects import leans_back
-from research.engine.report.statement_check import check_statement
 from research.engine.text.language import code_of, language_of
 from research.engine.text.tokens import term_set
 

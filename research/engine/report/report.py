@@ -15,10 +15,10 @@ from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections
 from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
-from research.engine.report.check import check_draft, is_sectioned
+from research.engine.report.checking.check import check_draft, is_sectioned
+from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.draft import Draft, Statement, walled
 from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
-from research.engine.report.last_look import with_last_look
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,

@@ -15,8 +15,8 @@ from research.engine.llm_tasks.prompting.fit_to_context import fit_uncut
 from research.engine.llm_tasks.verify import VERIFY_TWICE, verdicts_by_pair, verify_context
 from research.engine.ports import ModelRequest
 from research.engine.records import Complexity
+from research.engine.report.checking.statement_check import check_statements
 from research.engine.report.draft import Statement
-from research.engine.report.statement_check import check_statements
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.pairs import Pair

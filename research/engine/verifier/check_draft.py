@@ -18,9 +18,9 @@ from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
+from research.engine.report.checking.next_steps import is_within_evidence
+from research.engine.report.checking.statement_check import check_statements
 from research.engine.report.draft import Draft, Statement
-from research.engine.report.next_steps import is_within_evidence
-from research.engine.report.statement_check import check_statements
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check

@@ -15,8 +15,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
+from research.engine.report.checking.statement_check import calculate_formulas
 from research.engine.report.draft import Statement
-from research.engine.report.statement_check import calculate_formulas
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
 from research.engine.text.offload import run_in_thread

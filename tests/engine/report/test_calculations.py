@@ -6,6 +6,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
+from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import (
     Computation,
     Draft,
@@ -16,7 +17,6 @@ from research.engine.report.draft import (
 )
 from research.engine.report.rendering.calculations import calculations_of
 from research.engine.report.rendering.markdown import render_report
-from research.engine.report.statement_check import check_statement
 from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import shown_pair
 from tests.engine.scripted import ledger, page, quoted

@@ -10,7 +10,7 @@ import pytest
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelRequest
-from research.engine.report import check
+from research.engine.report.checking import check
 from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Answer, Oracle, Ran, harbour
 
 ORDINARY = replace(SIMPLE, complexity="ordinary")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
 from research.engine.journal.forms import Form
+from research.engine.records import OpenPoint
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
@@ -57,7 +58,7 @@ def test_commands_and_settings_are_code_in_every_part() -> None:
             ),
         ),
         next_steps=(Statement(f"Try {COMMAND}.", ("E3",)),),
-        open=(("A1", f"how long readers wait at night for {COMMAND} in practice"),),
+        open=(OpenPoint("A1", f"how long readers wait at night for {COMMAND} in practice"),),
     )
     layout = Layout(has_figures=True, lists_changes=True, is_led=True)
     told = render_report(known, draft, "", 0, 0, layout).markdown

@@ -14,10 +14,10 @@ from research.engine.llm_tasks.draft import (
     read_draft,
 )
 from research.engine.records import Source
+from research.engine.report.checking.statement_check import calculate, find_faults
 from research.engine.report.draft import Draft, Section, Statement, put_instead, replace_statements
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
-from research.engine.report.statement_check import calculate, find_faults
 from tests.engine.scripted import ledger, page, quoted
 
 LIT = "The lighthouse was lit in 1887."

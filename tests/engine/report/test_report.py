@@ -4,7 +4,7 @@ import pytest
 
 from research.engine.offline.passages import shown_passages
 from research.engine.records import Aspect, Checks, GateResult, Source
-from research.engine.report import check, statement_check
+from research.engine.report.checking import check, statement_check
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import words_in
 from tests.engine.scripted import (

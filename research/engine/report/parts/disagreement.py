@@ -8,11 +8,11 @@ from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.disputes import Disputes, is_beside, may_hold, says_half_of
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.repetitions import SAME_WORDS
 from research.engine.report.parts.subjects import refers_back
-from research.engine.report.statement_check import check_statement
 from research.engine.text.entities import find_numbers, written_names
 from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.similarity import jaccard

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
 from research.engine.evidence.ledger import Ledger
+from research.engine.report.checking.statement_check import calculate
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
-from research.engine.report.statement_check import calculate
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""

@@ -10,8 +10,8 @@ from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
+from research.engine.report.checking.next_steps import proposes
 from research.engine.report.draft import Draft
-from research.engine.report.next_steps import proposes
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source, site_name, source_names
 from research.engine.report.rendering.markdown_escape import escape_markdown

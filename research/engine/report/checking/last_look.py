@@ -32,12 +32,12 @@ from research.engine.offline.drafting import quote_statement
 from research.engine.offline.passages.open_points import closest_passages, numbers_shown
 from research.engine.ports import Page, ToolFailedError
 from research.engine.records import Evidence, OpenPoint
+from research.engine.report.checking.statement_check import check_statement, find_faults
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import is_led
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.closing import points_left
 from research.engine.report.report_gate import Checked
-from research.engine.report.statement_check import check_statement, find_faults
 from research.engine.rounds.findings import Reading
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread, run_in_thread_if_long

@@ -11,8 +11,8 @@ from research.engine.evidence.claims.names import has_unknown_name, identifiers_
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.report.checking.statement_check import calculate_formulas, sources_of_formulas
 from research.engine.report.draft import Statement
-from research.engine.report.statement_check import calculate_formulas, sources_of_formulas
 from research.engine.text.amounts import find_amounts
 from research.engine.text.entities import find_names
 

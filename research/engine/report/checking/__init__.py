@@ -1,0 +1,1 @@
+"""Checks of a draft before it is a report."""
