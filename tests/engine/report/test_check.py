@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelRequest
 from research.engine.report.checking import check
+from research.engine.report.draft import Draft, Fault, Section, Statement
 from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Answer, Oracle, Ran, harbour
 
 ORDINARY = replace(SIMPLE, complexity="ordinary")
@@ -124,3 +126,22 @@ async def test_a_run_of_an_earlier_form_repairs_before_the_verifier_is_asked(
     [repair] = asked(model, "repair")
     assert "Start from the quotes" not in repair.system and "SUB-QUESTIONS" not in repair.prompt
     assert ran.report.checks.repaired == 3
+
+
+async def test_a_second_try_may_begin_with_its_sub_question() -> None:
+    _, ran = await drafted(
+        f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended=f"A1: {REWORDED}"
+    )
+    assert REWORDED in ran.report.markdown and "A1" not in ran.report.markdown
+
+
+def test_a_faulty_verdict_is_left_out_beside_one_that_stands() -> None:
+    told = [Statement(text, ("E1",), is_verdict=True) for text in (REWORDED, FALSE)]
+    draft = Draft(tuple(told), (Section("A1", (Statement(LIT, ("E1",)),)),))
+    run: Any = SimpleNamespace(form=Form.COMPUTED)
+    faults = [Fault(2, told[1], "no")]
+    assert check.needless_verdicts(run, draft, faults) == {told[1]}
+    both = [Fault(1, told[0], "no"), *faults]
+    assert check.needless_verdicts(run, draft, both) == set()
+    run.form = Form.REPAIRED
+    assert check.needless_verdicts(run, draft, faults) == set()

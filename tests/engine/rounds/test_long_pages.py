@@ -124,3 +124,33 @@ def test_sentences_that_may_only_be_quoted_give_way_to_those_that_carry_the_clai
     said = "All lamps of old towers should be dropped at once by their keepers."
     assert lines_that_carry(said, lines, ASKED, 3) == lines
     assert lines_that_carry(TOWER, lines[:1], ASKED, 3) == lines[:1]
+
+
+@pytest.mark.parametrize(
+    "said, is_kept",
+    [
+        ("The keepers of the tower own the oil that the harbour of Leith gets.", True),
+        ("The harbour of Kinghorn owns the oil that the keepers of the tower get.", False),
+        ("The harbour of Leith never owns the oil that the keepers of the tower get.", False),
+        ("The harbour of Leith owns the 40 barrels of oil that the tower's keepers get.", False),
+    ],
+)
+def test_only_wording_is_left_to_a_good_verifier(said: str, is_kept: bool) -> None:
+    page_text = "The harbour of Leith owns the oil that the keepers of the tower get."
+    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+    lines: Any = _lines(page_text)
+    check_finding(reading, said, lines, aspect, ASKED, 3, leaves_words=True)
+    assert ([each.claim for each in reading.findings] == [said]) is is_kept
+    before = Reading()
+    check_finding(before, said, lines, aspect, ASKED, 3)
+    assert [each.claim for each in before.findings] != [said]
+
+
+def test_a_list_that_may_only_be_quoted_is_quoted_by_more_than_its_opening() -> None:
+    text = "It is possible when:\n\nIt never rains.\n\nNobody of the keepers has lit a lamp before."
+    lines = _lines(text)
+    dictated: Any = [lines[0], replace(lines[2], dictated=True)]
+    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+    check_finding(reading, "It is possible.", dictated, aspect, ASKED, 3, leaves_words=True)
+    [found] = reading.findings
+    assert found.claim == "Nobody of the keepers has lit a lamp before."

@@ -62,7 +62,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
-    dropped = _needless_verdicts(run, draft, faults)
+    dropped = needless_verdicts(run, draft, faults)
     draft = put_instead(draft, dict.fromkeys(dropped))
     faults = [fault for fault in faults if fault.statement not in dropped]
     strange = await strange_steps(run, draft.next_steps)
@@ -133,7 +133,7 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
     return [by_number[number] for number in sorted(by_number)]
 
 
-def _needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
+def needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
     """Return the faulty sentences on the question as a whole beside one that stands: their quotes
     say nothing of the whole, so that a repair only lists what they say.
     """
