@@ -84,6 +84,10 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
 async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedStatement]:
     shows_rivals = run.form >= Form.REPAIRED
     usable = usable_evidence(run.ledger)
+    if run.form >= Form.COMPUTED:  # an earlier value that a statement compares
+        cited = {i for fault in found for i in fault.statement.evidence}
+        known = {record.id for record in usable}
+        usable += [r for r in run.ledger.statable if r.id in cited - known]
     concerned = [r for r in usable if _is_concerned(r, found, shows_rivals)]
 
     def context(room: int) -> dict[str, Any]:

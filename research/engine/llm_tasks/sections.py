@@ -40,6 +40,7 @@ from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
 from research.engine.report.draft import Draft, Section, Statement, split_part, statement_of
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
+from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back
@@ -257,11 +258,20 @@ def _summarised(text: str, statements: Sequence[Statement], ledger: Ledger) -> S
     part, text = split_part(text, ledger)
     named = [int(n) for group in _NUMBERS.findall(text) for n in re.findall(r"\d+", group)]
     known = [statements[n - 1] for n in named if 0 < n <= len(statements)]
-    evidence = tuple(dict.fromkeys(i for each in known for i in each.evidence))
+    cited = dict.fromkeys(i for each in known for i in each.evidence)
+    evidence = tuple(i for i in cited if not _is_left_out(i, text, ledger)) or tuple(cited)
     said = statement_of(_NUMBERS.sub("", text), evidence)
     given = tuple(dict.fromkeys(f for each in known for f in each.formulas))
     said = replace(said, about=part, formulas=(*given, *said.formulas))
     return said if said.text and evidence else None
+
+
+def _is_left_out(record_id: str, text: str, ledger: Ledger) -> bool:
+    """Return whether a record has an earlier value that a sentence on the newer one leaves out."""
+    record = ledger.book.records.get(record_id)
+    if record is None or ledger.began < Form.COMPUTED or record_id not in ledger.relations.replaced:
+        return False
+    return amounts_of(record.claim).isdisjoint(amounts_of(text))
 
 
 # --- the statements that the summary is written from -------------------------------------------

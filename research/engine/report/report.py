@@ -16,7 +16,6 @@ from research.engine.llm_tasks.sections import write_sections
 from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.checking.check import check_draft, is_sectioned
-from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.draft import Draft, Statement, walled
 from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
@@ -97,7 +96,6 @@ async def compose_report(run: Run) -> Written | None:
     checked = await check_draft(run, drafted)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
-    checked = await with_last_look(run, checked)
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if _tells_what_is_thin(run, checked.draft):
@@ -124,12 +122,14 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     most = most_words(run.shape, run.config.research_depth)
     asked = term_set(run.question.text)
 
-    def is_short(draft: Draft) -> bool:
-        rendered = _render_checked(run, replace(checked, draft=draft))
+    def fits(checked: Checked) -> bool:
         if most is None:
             return True
-        room = most + min(words_of_quoting(draft), most // 2)
-        return count_words(rendered.markdown) <= room
+        room = most + min(words_of_quoting(checked.draft), most // 2)
+        return count_words(_render_checked(run, checked).markdown) <= room
+
+    def is_short(draft: Draft) -> bool:
+        return fits(replace(checked, draft=draft))
 
     records = run.ledger.book.records
     events = [said for _, said in course_events(checked.draft, run.ledger)]
@@ -139,7 +139,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def is_kept(said: Statement) -> bool:
         is_disputed = any(records[i].contradicts for i in said.evidence)
         is_side = is_disputed and said in sides
-        is_needed = said in checked.found_late or said in leads or said in explaining
+        is_late = not checked.found_late.isdisjoint(said.evidence)
+        is_needed = is_late or said in leads or said in explaining
         return said in events or is_side or is_needed
 
     answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
@@ -167,7 +168,10 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     checked = replace(checked, draft=draft, is_dense=True)
     short = shorten(draft, is_short, is_kept, answered_by, cost)
     left = _in_sections(draft) - _in_sections(short) if run.form >= Form.REPAIRED else ()
-    return replace(checked, draft=short, shortened=len(left))
+    shortened = replace(checked, draft=short, shortened=len(left))
+    whole = replace(shortened, keeps_figures=True)
+    is_room = run.form >= Form.COMPUTED and fits(whole)
+    return whole if is_room else shortened
 
 
 def _in_sections(draft: Draft) -> set[Statement]:
@@ -234,6 +238,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_brief=has_model and is_quick,
         is_terse=_is_terse(run) or checked.is_dense,
         is_dense=checked.is_dense,
+        keeps_figures=checked.keeps_figures,
         names_sources=has_model and run.shape.form == "review",
         has_figures=has_model and (not is_quick or (checked.is_dense and _is_concise(run))),
         stale=_stale(run),

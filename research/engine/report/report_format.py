@@ -74,7 +74,8 @@ class Layout:
     comparison, and with a mark at a figure that is older than `stale` allows.
     Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
     what was found: why it ended and what supports a section are left out. A dense one, for which
-    the usual one is too long, shows what stands in a table or the timeline there alone. One that
+    the usual one is too long, shows what stands in a table or the timeline there alone, and the key
+    figures of a led one only if it `keeps_figures`. One that
     `is_direct` lists the short answer by sub-questions, names those that its length left out, marks
     a figure that another of the same sentence has replaced, and has no section that only refers
     back; with `labels_items` each item of the short answer names its sub-question. One that
@@ -88,6 +89,7 @@ class Layout:
     is_brief: bool = False
     is_terse: bool = False
     is_dense: bool = False
+    keeps_figures: bool = False
     names_sources: bool = False
     has_figures: bool = False
     has_extremes: bool = False

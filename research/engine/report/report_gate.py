@@ -8,7 +8,7 @@ from datetime import datetime
 
 from research.engine.evidence.ledger import ANSWERING
 from research.engine.records import Criterion, GateDecision, GateResult
-from research.engine.report.draft import Draft, Statement
+from research.engine.report.draft import Draft
 from research.engine.report.key_claims import is_led
 from research.engine.report.rendering.markdown import Rendered
 from research.engine.run import Run
@@ -24,7 +24,8 @@ class Checked:
     """A checked draft and the statistics of its check. `stood` is the share of drafted statements
     that neither code nor a believed verifier refused; `is_dense` means that the report is too long
     otherwise, `shortened` counts the statements that were left out for that. `found_late` are the
-    statements on points that the author had left open.
+    ids of evidence on points that the author had left open. A dense one `keeps_figures` if it has room
+    for its key figures all the same.
     """
 
     draft: Draft
@@ -34,7 +35,8 @@ class Checked:
     stood: float = 1.0
     is_dense: bool = False
     shortened: int = 0
-    found_late: tuple[Statement, ...] = ()
+    found_late: frozenset[str] = frozenset()
+    keeps_figures: bool = False
 
 
 @dataclass(frozen=True)

@@ -121,10 +121,9 @@ def check_finding(
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
     if any(line.dictated for line in lines):
-        if leaves_words:  # the first one may only open a list
-            source = max((source, *also), key=lambda each: len(each.quote))
-        quote = quotes.plain_quote(source.quote)
-        reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
+        quote, kept = quotes.plain_quote(source.quote), tuple(also) if leaves_words else ()
+        quote = " … ".join((quote, *(quotes.plain_quote(each.quote) for each in kept)))
+        reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",), kept))
         return
     context = f"{page.title} {source.section} {question}"
     whole = " ".join(each.quote for each in (source, *also))

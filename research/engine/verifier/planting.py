@@ -15,7 +15,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
-from research.engine.report.checking.statement_check import calculate_formulas
+from research.engine.report.checking.statement_check import calculate_formulas, rests_on_question
 from research.engine.report.draft import Statement
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
@@ -125,8 +125,8 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
 
 
 def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
-    """Return the question and the calculations that a statement with formulas rests on as well."""
-    if not statement.formulas:
+    """Return the question, where a statement rests on it, and the calculations of its formulas."""
+    if not rests_on_question(statement, ledger):
         return []
     made = [CitedQuote(each.formula, COMPUTED) for each in calculate_formulas(statement, ledger)]
     return [CitedQuote(ledger.question, ASKED), *made]

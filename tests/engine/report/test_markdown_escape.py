@@ -83,6 +83,11 @@ def test_a_model_keeps_its_code_and_has_no_links() -> None:
         ("Set work_mem = 64MB.", "Set `work_mem = 64MB`."),
         ("Set log_line_prefix='%m' there.", "Set `log_line_prefix='%m'` there."),
         ("pg_dump takes --jobs=4, too.", "`pg_dump` takes `--jobs=4`, too."),
+        (
+            "Find rows where age(backend_xid) is large.",
+            "Find rows where `age(backend_xid)` is large.",
+        ),
+        ("It takes a SHARE UPDATE EXCLUSIVE lock.", None),
         ("UPDATE and DELETE leave dead rows.", None),
         ("The UNESCO SET up a table (see below).", None),
         ("A SELECT (see the manual) may wait.", None),

@@ -68,7 +68,7 @@ def test_the_status_says_what_is_disputed_and_what_is_missing() -> None:
     )
     assert "“4” and 2 more." in status_of(words, 6, 6, [*"123456"], [])
     told = status_of(words, 6, 6, [*"123456"], [], marks_many=True)
-    assert told.endswith("sources disagree on points of 6 of them (⚠).")
+    assert told.endswith("sources disagree on points of 6 of them.")
     assert status_of(labels_for("de"), 3, 3, ["Preis"], []).startswith("Alle 3 Teile der Frage")
 
 

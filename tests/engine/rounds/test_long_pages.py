@@ -153,4 +153,5 @@ def test_a_list_that_may_only_be_quoted_is_quoted_by_more_than_its_opening() -> 
     reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
     check_finding(reading, "It is possible.", dictated, aspect, ASKED, 3, leaves_words=True)
     [found] = reading.findings
-    assert found.claim == "Nobody of the keepers has lit a lamp before."
+    assert found.claim == "It is possible when: … Nobody of the keepers has lit a lamp before."
+    assert len(found.also) == 1

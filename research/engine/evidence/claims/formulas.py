@@ -28,7 +28,9 @@ from research.engine.text.numerals import find_numerals
 from research.engine.text.tokens import normalise_space
 from research.engine.text.units import NO_UNIT
 
-CONVERSIONS = frozenset((1, 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400))
+CONVERSIONS = frozenset(
+    (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400)
+)
 """Numbers that a formula may have although no text gives them: the whole, and what converts
 units.
 """

@@ -12,6 +12,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.repair import repair_draft, repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity
+from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.draft import (
     Draft,
     Fault,
@@ -59,6 +60,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
         short, steps = summed.short_answer, summed.next_steps
         draft = replace(draft, short_answer=short, next_steps=steps, open=summed.open)
+    draft, late = await with_last_look(run, draft)
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
@@ -96,6 +98,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         sum(fault in found for fault in left) + len(dropped),
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
+        found_late=late,
     )
 
 

@@ -3,8 +3,8 @@
 The author knows the findings only. Findings beyond the most that are kept of a page, and what was
 never shown of a long page, are unknown to it. So code looks for each point in the whole texts of
 the pages, and the model says in one call which of the closest passages tell a point. What it points
-at is checked like any other finding, and stands in the section of its sub-question: as a statement
-where code vouches for it, otherwise as a quotation, since no verifier is asked about it.
+at is checked like any other finding, and stands in the section of its sub-question as a statement,
+which is checked with those of the draft.
 """
 
 from __future__ import annotations
@@ -28,16 +28,13 @@ from research.engine.llm_tasks.prompting.prompt_pages import (
     number_sentences,
 )
 from research.engine.llm_tasks.read import MOST_QUOTES
-from research.engine.offline.drafting import quote_statement
 from research.engine.offline.passages.open_points import closest_passages, numbers_shown
 from research.engine.ports import Page, ToolFailedError
 from research.engine.records import Evidence, OpenPoint
-from research.engine.report.checking.statement_check import check_statement, find_faults
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import is_led
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.closing import points_left
-from research.engine.report.report_gate import Checked
 from research.engine.rounds.findings import Reading
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread, run_in_thread_if_long
@@ -84,27 +81,27 @@ class Closest:
         )
 
 
-async def with_last_look(run: Run, checked: Checked) -> Checked:
-    """Return the checked draft with what read pages tell of its open points, without these points;
-    as it is where nothing is left open or found, or the call failed.
+async def with_last_look(run: Run, draft: Draft) -> tuple[Draft, frozenset[str]]:
+    """Return the draft with what read pages tell of its open points, without these points, and the
+    ids of that evidence; as it is where nothing is left open or found, or the call failed.
     """
-    points = _points_of(run, checked.draft)
+    points = _points_of(run, draft)
     if not points:
-        return checked
+        return draft, frozenset()
     run.report_action("Looking once more for what is still open")
     try:
         found = await look_once_more(run, points)
     except TaskFailedError as failed:
         run.fell_back(LAST_LOOK.name, failed.cause)
-        return checked
+        return draft, frozenset()
     except ToolFailedError as failed:
         run.fell_back(LAST_LOOK.name, failed.reason)
-        return checked
-    told = await run_in_thread(_told, _take_in(run, found), checked.draft, run.ledger)
-    draft = _with_told(checked.draft, told, run.ledger)
+        return draft, frozenset()
+    told = _told(_take_in(run, found), draft)
     settled = {point.text for point, _ in found}
     left = tuple(each for each in draft.open or () if each.text not in settled)
-    return replace(checked, draft=replace(draft, open=left), found_late=tuple(told))
+    late = frozenset(i for said in told for i in said.evidence)
+    return replace(_with_told(draft, told, run.ledger), open=left), late
 
 
 def _points_of(run: Run, draft: Draft) -> list[OpenPoint]:
@@ -132,21 +129,14 @@ def _take_in(
     return taken
 
 
-def _told(
-    taken: Mapping[str, tuple[Evidence, str]], draft: Draft, ledger: Ledger
-) -> dict[Statement, str]:
+def _told(taken: Mapping[str, tuple[Evidence, str]], draft: Draft) -> dict[Statement, str]:
     """Return a statement for each record that the draft doesn't cite, with its sub-question."""
     cited = {i for said in draft.statements for i in said.evidence}
-    told: dict[Statement, str] = {}
-    for record, part in taken.values():
-        if record.id in cited:
-            continue
-        said = Statement(record.claim, (record.id,))
-        is_faulty = find_faults(Draft((), (Section(part, (said,)),)), ledger)
-        if is_faulty or check_statement(said, ledger).outcome != "carried":
-            said = quote_statement(record)
-        told[replace(said, about=part)] = part
-    return told
+    return {
+        Statement(record.claim, (record.id,), about=part): part
+        for record, part in taken.values()
+        if record.id not in cited
+    }
 
 
 def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> Draft:

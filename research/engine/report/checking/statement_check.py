@@ -89,7 +89,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
 
     All records that it cites have to be known.
     """
-    if statement.formulas:
+    if rests_on_question(statement, ledger):
         return _check_with_formulas(statement, ledger)
     records = [ledger.book.records[i] for i in statement.evidence]
     by_record = [_joined(record.sources, ledger) for record in records]
@@ -119,9 +119,20 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     return ClaimCheck("carried")
 
 
+def rests_on_question(statement: Statement, ledger: Ledger) -> bool:
+    """Return whether a statement has formulas, or a figure that the question gives and none of its
+    quotes.
+    """
+    if statement.formulas or ledger.began < Form.COMPUTED or statement.computed:
+        return bool(statement.formulas)
+    *quoted, asked = sources_of_formulas(statement, ledger)
+    lacks = has_foreign_figure(statement.text, (), quoted)
+    return lacks and not has_foreign_figure(statement.text, (), [*quoted, asked])
+
+
 def _check_with_formulas(statement: Statement, ledger: Ledger) -> ClaimCheck:
-    """Compute the formulas of a statement, and look for names, dates and other figures that neither
-    its quotes nor the question give. What its words say is left to the verifier.
+    """Compute the formulas of a statement if it has any, and look for names, dates and figures that
+    nothing gives. What its words say is left to the verifier.
     """
     try:
         calculate(statement, ledger)

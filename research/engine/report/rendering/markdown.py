@@ -179,7 +179,8 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     give; none in a dense one whose sections have them all.
     """
     relations, is_brief = ledger.relations, marks.layout.is_brief
-    if marks.layout.is_led and marks.layout.is_dense:
+    layout = marks.layout
+    if layout.is_led and layout.is_dense and not layout.keeps_figures:
         return ""
     if ledger.began >= Form.REPAIRED:  # what only a forum says is no key figure
         sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))

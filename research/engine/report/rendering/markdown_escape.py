@@ -43,11 +43,13 @@ _PART_OF_COMMAND = (
 )
 _CODED = re.compile(
     # "ALTER TABLE orders SET (fillfactor = 70)": a command whose keywords are in capitals
-    r"(?<![\w`/\\-])(?:ALTER|ANALYZE|CLUSTER|COPY|CREATE|DELETE|DROP|EXPLAIN|GRANT|INSERT|REINDEX"
-    r"|RESET|REVOKE|SELECT|SET|SHOW|TRUNCATE|UPDATE|VACUUM)"
+    r"(?<![\w`/\\-])(?<![A-Z][A-Z] )(?:ALTER|ANALYZE|CLUSTER|COPY|CREATE|DELETE|DROP|EXPLAIN"
+    r"|GRANT|INSERT|REINDEX|RESET|REVOKE|SELECT|SET|SHOW|TRUNCATE|UPDATE|VACUUM)"
     rf"(?: {_PART_OF_COMMAND}){{1,16}}(?!\w)"
     # "--jobs=4": an option
     r"|(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"
+    # "age(backend_xid)": a function of a column
+    r"|(?<![\w./@\\-])[a-z]\w{0,40}\((?:[a-z]\w{0,40}\.)?[a-z]\w{0,30}_\w{1,40}\)"
     # "work_mem = 64MB": a setting with its value
     rf"|{_IDENTIFIER.pattern}(?: ?= ?(?:'[^'`]{{0,40}}'|-?\w{{1,20}}(?:\.\w{{1,20}}){{0,3}}%?))?"
 )

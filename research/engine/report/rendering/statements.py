@@ -111,8 +111,12 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
 def _led_by(name: str, holder: str, view: str) -> str:
     """Prefix a view with its holder's name, which isn't repeated if the view begins with it."""
     plain = view.removeprefix("The ").removeprefix("the ")
-    if holder and plain.startswith(f"{holder} ") and name.startswith(f"**{holder}**"):
-        return f"{name} {plain[len(holder) + 1 :]}"
+    if (
+        holder
+        and plain.startswith((f"{holder} ", f"{holder}, "))
+        and name.startswith(f"**{holder}**")
+    ):
+        return f"{name}{plain[len(holder) :]}"
     return f"{name} – {view}"
 
 
@@ -349,7 +353,10 @@ def _render_cited(
         said += marks.sentence(rest)
         said = said.replace(holder, _name_holder(holder, said, marks), 1) if holder else said
         said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
-    return f"{said} {marks.of((*last, *statement.earlier))}"
+    is_told = marks.ledger.began < Form.COMPUTED or tell_earlier(
+        statement, marks.ledger, marks.words
+    )
+    return f"{said} {marks.of((*last, *statement.earlier) if is_told else last)}"
 
 
 def _name_holder(holder: str, said: str, marks: Markers) -> str:
