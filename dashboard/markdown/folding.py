@@ -19,16 +19,18 @@ from research.engine.report.report_i18n import labels_for
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
     "blockquote", "a", "sup", "span", "table", "thead", "tbody", "tr", "th", "td",
-    "details", "summary",
+    "details", "summary", "button",
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
     "blockquote": {"class", "id"},
+    "button": {"type", "class", "data-copy", "data-done"},
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
     "li": {"class"},
-    "ol": {"start"},
+    "ol": {"start", "class"},
+    "p": {"class"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class", "id"},
@@ -38,6 +40,8 @@ ATTRIBUTES = {
 }
 ANSWERS_FIRST = 12
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
+CALCULATIONS_SHOWN = 3
+"""Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
 
@@ -116,10 +120,12 @@ def render_body(
     language: str,
 ) -> SafeString:
     """Return HTML in which a list of pages that nothing cites is folded under its heading, and the
-    end of a long list of cited ones. The searches that found nothing are folded, too.
+    end of a long list of cited ones. The searches that found nothing are folded, too, and the
+    calculations, if there are many.
     """
     pieces, pending = list[str](), list[Token]()
-    tried, _, _ = labels_for(language)["tried"].partition("{queries}")
+    labels = labels_for(language)
+    tried, _, _ = labels["tried"].partition("{queries}")
     for before, block in pairwise([[], *blocks]):
         is_list = bool(before) and before[0].tag == "h3" and block[0].type == "bullet_list_open"
         items = [place for place, token in enumerate(block) if token.type == "list_item_open"]
@@ -137,6 +143,16 @@ def render_body(
             told = ngettext("%(n)s more source", "%(n)s more sources", more)
             rest = [block[0], *block[end:]]
             pieces.append(_fold(told % {"n": format_number(more)}, _clean(rest)))
+        elif (
+            len(items) > CALCULATIONS_SHOWN
+            and before
+            and before[0].tag == "h2"
+            and plain_text(before[1]) == labels["calculations"]
+        ):
+            pieces.append(render(pending, language))
+            pending.clear()
+            told = ngettext("%(n)s calculation", "%(n)s calculations", len(items))
+            pieces.append(_fold(told % {"n": format_number(len(items))}, _clean(block)))
         elif block[0].type == "paragraph_open" and block[1].content.startswith(tried):
             pieces.append(render(pending, language))
             pending.clear()

@@ -23,6 +23,7 @@ from dashboard.markdown.parsing import (
     text_token,
     top_blocks,
 )
+from dashboard.markdown.quotations import set_apart_quotations
 from dashboard.markdown.repetitions import (
     bare_title,
     is_disputed,
@@ -32,7 +33,8 @@ from dashboard.markdown.repetitions import (
     without_repeated_standings,
     without_repetitions,
 )
-from dashboard.markdown.sources import link_titles, shorten_addresses
+from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
+from dashboard.markdown.steps import make_label, mark_steps, set_commands
 from dashboard.titles import without_lead
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
@@ -115,9 +117,12 @@ def render_in_parts(
     _drop_lead([*answer, *body], lead)
     headings = tuple(_anchor_headings(body, language))
     link_titles(body, link, site_names or {})
+    set_documents(body, link)
     shorten_addresses(body)
-    _mark_opening(answer)
-    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
+    for first in [token for token in answer if token.type == "inline"][:1]:
+        make_label(first)
+    mark_steps(answer)
+    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
     return RenderedParts(render_answer(answer, language), html, headings, alone)
@@ -130,23 +135,13 @@ def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
                 child.content = without_lead(child.content, lead)
 
 
-def _mark_opening(answer: list[Token]) -> None:
-    """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
-    inline = next((token for token in answer if token.type == "inline"), None)
-    every = (inline.children or []) if inline else []
-    children = [child for child in every if child.content or child.nesting]
-    kinds = [child.type for child in children[:3]]
-    if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
-        (".", "。")
-    ):
-        children[0].attrSet("class", "opening")
-        period = span_token("hidden", children[1].content[-1])
-        children[1].content = children[1].content[:-1]
-        every.insert(every.index(children[2]), period)
-
-
 def _prepare_tokens(
-    tokens: list[Token], link: FindLink, language: str, *, tells_quoting: bool = False
+    tokens: list[Token],
+    link: FindLink,
+    language: str,
+    *,
+    tells_quoting: bool = False,
+    copies: bool = False,
 ) -> int:
     """Return the number of statements that rest on one site only."""
     put_days_in_words(tokens)
@@ -158,12 +153,16 @@ def _prepare_tokens(
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
     _keep_identifiers(tokens)
-    return link_markers(tokens, link)
+    alone = link_markers(tokens, link)
+    set_commands(tokens, copies=copies)
+    set_apart_quotations(tokens)
+    return alone
 
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, and a class where nothing was found; the table of changes has a class as well.
+    beside its value, unless it is the only one, and a class where nothing was found; the table of
+    changes has a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
     changes = ["", *(labels[name] for name in ("before", "now"))]
@@ -180,7 +179,8 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
         elif token.type == "th_open" and within_head:
             names.append(MARKER.sub("", plain_text(content)).strip())
         elif token.type == "td_open":
-            if column and column < len(names) and names[column] and content.content.strip():
+            is_named = column and len(names) > 2 and column < len(names) and names[column]
+            if is_named and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", capitalize_heading(name))
             if content.content.strip() == labels["not_found_cell"]:
