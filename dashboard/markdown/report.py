@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,14 @@ from django.utils.translation import gettext
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import put_days_in_words
-from dashboard.markdown.folding import render_answer, render_body, render_folded, render_tokens
+from dashboard.markdown.folding import (
+    render_answer,
+    render_body,
+    render_folded,
+    render_tokens,
+    set_apart_quotations,
+    set_commands,
+)
 from dashboard.markdown.markers import FindLink, link_markers
 from dashboard.markdown.parsing import (
     MARKER,
@@ -23,7 +30,6 @@ from dashboard.markdown.parsing import (
     text_token,
     top_blocks,
 )
-from dashboard.markdown.quotations import set_apart_quotations
 from dashboard.markdown.repetitions import (
     bare_title,
     is_disputed,
@@ -34,7 +40,6 @@ from dashboard.markdown.repetitions import (
     without_repetitions,
 )
 from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
-from dashboard.markdown.steps import make_label, mark_steps, set_commands
 from dashboard.titles import without_lead
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
@@ -120,8 +125,8 @@ def render_in_parts(
     set_documents(body, link)
     shorten_addresses(body)
     for first in [token for token in answer if token.type == "inline"][:1]:
-        make_label(first)
-    mark_steps(answer)
+        _make_label(first)
+    _mark_steps(answer)
     alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
@@ -133,6 +138,51 @@ def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
         for child in token.children or ():
             if child.type == "text":
                 child.content = without_lead(child.content, lead)
+
+
+def _make_label(inline: Token) -> None:
+    """Make the bold name that opens a text ("Short answer.") a label that shows no period."""
+    every = inline.children or []
+    children = [child for child in every if child.content or child.nesting]
+    kinds = [child.type for child in children[:3]]
+    if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
+        (".", "。")
+    ):
+        children[0].attrSet("class", "opening")
+        period = span_token("hidden", children[1].content[-1])
+        children[1].content = children[1].content[:-1]
+        every.insert(every.index(children[2]), period)
+
+
+def _mark_steps(answer: Sequence[Token]) -> None:
+    """Set a class on the numbered list of an answer, and on the text above it, whose bold name
+    becomes a label; what that and the steps say in italics are notes.
+    """
+    for place, token in enumerate(answer):
+        if token.type == "ordered_list_open" and token.level == 0:
+            token.attrSet("class", "todo")
+            if place > 2 and answer[place - 1].type == "paragraph_close":
+                answer[place - 3].attrSet("class", "todo-head")
+                _make_label(answer[place - 2])
+                _mark_notes(answer[place - 2], all_italics=True)
+            for step in _texts_of(answer[place:]):
+                _mark_notes(step)
+
+
+def _texts_of(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield the texts of the list that the tokens begin with."""
+    for token in tokens:
+        if token.type == "ordered_list_close" and token.level == 0:
+            return
+        if token.type == "inline":
+            yield token
+
+
+def _mark_notes(inline: Token, *, all_italics: bool = False) -> None:
+    """Set a class on texts in italics that are in brackets, or on all."""
+    for opening, text in pairwise(inline.children or ()):
+        if opening.type == "em_open" and (all_italics or text.content.startswith(("(", "（"))):
+            opening.attrSet("class", "note")
 
 
 def _prepare_tokens(
