@@ -353,11 +353,13 @@ class Site:
     domain: str = ""
 
 
-def site_of(url: str, named: str | None = None) -> Site:
-    """Return the site of a page under the name that the page gives it, or under its domain; of a
-    document, its path.
+def site_of(url: str, named: str | None = None, title: str = "") -> Site:
+    """Return the site of a page under the name that the page gives it, or under its domain; a
+    document under its `title`, or its path.
     """
     place = short_place(url)
+    if title and not urlsplit(url).hostname:
+        return Site(shorten(title, LONGEST_SITE), place)
     if not named or not urlsplit(url).hostname or named.casefold() == place:
         return Site(place)
     return Site(shorten(named, LONGEST_SITE), place)

@@ -55,9 +55,10 @@ if (navigator.clipboard) document.querySelector(".run").dataset.copies = "";
 document.addEventListener("click", async ({ target }) => {
   const copy = target.closest("[data-copy]");
   if (!copy) return;
-  const text = await (await fetch(copy.dataset.copy)).text();
+  const { copy: from, done } = copy.dataset;
+  const text = from ? await (await fetch(from)).text() : copy.nextSibling.textContent;
   await navigator.clipboard.writeText(text);
-  copy.lastElementChild.textContent = copy.dataset.done;
+  copy.lastElementChild.textContent = done;
 });
 
 // the menu ends above the foot of the window:
@@ -67,7 +68,7 @@ menu?.parentNode.addEventListener("toggle", () => {
   menu.style.maxHeight = `${Math.max(160, innerHeight - menu.getBoundingClientRect().top - 8)}px`;
 });
 
-// a follow-up is sent by Enter, where the keyboard has another way to a new line:
+// Enter sends a follow-up, where another key starts a new line:
 
 document.addEventListener("keydown", (event) => {
   const { target, key, shiftKey, ctrlKey, metaKey, isComposing } = event;
@@ -79,7 +80,7 @@ document.addEventListener("keydown", (event) => {
 
 // the section that is read, and the pages that it cites:
 
-window.addEventListener("scroll", tellSection, { passive: true });
+addEventListener("scroll", tellSection, { passive: true });
 document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
 
 // a report is shown once its whole message is there
@@ -149,8 +150,8 @@ function showGlance(event) {
   glance.replaceChildren(part("b", title), part("small", facts), quotes.join("\n"));
   glance.hidden = !marker.dataset.note;
   const at = marker.getBoundingClientRect();
-  const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);
-  const below = at.bottom + glance.offsetHeight + 8 < window.innerHeight;
+  const left = Math.min(at.left, document.body.clientWidth - glance.offsetWidth - 16);
+  const below = at.bottom + glance.offsetHeight + 8 < innerHeight;
   glance.style.left = `${Math.max(16, left)}px`;
   glance.style.top = `${below ? at.bottom + 4 : at.top - glance.offsetHeight - 4}px`;
 }
@@ -158,7 +159,7 @@ function showGlance(event) {
 const hideGlance = () => (glance.hidden = true);
 for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
 for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
-window.addEventListener("scroll", hideGlance, { passive: true });
+addEventListener("scroll", hideGlance, { passive: true });
 
 tellSection();
 

@@ -418,7 +418,11 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
     sites = Counter(map(words.short_place, cited)).most_common()
     is_bare = not (cited or any(parts) or "<ul" in written["answer"])
-    named = {words.short_place(url): words.site_of(url, rows.site_names.get(url)) for url in cited}
+    titles = {row.url: row.title for quotes in rows.cited.values() for row in quotes}
+    named = {
+        words.short_place(url): words.site_of(url, rows.site_names.get(url), titles.get(url, ""))
+        for url in cited
+    }
     return {
         "answer": written["answer"],
         "is_bare": is_bare,

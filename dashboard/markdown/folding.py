@@ -1,34 +1,48 @@
-"""Sanitized HTML of a report's blocks, long lists and further passages folded."""
+"""Sanitized HTML of a report's blocks, long lists and further passages folded, long commands and
+quotations set apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import nh3
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
-from dashboard.markdown.parsing import MARKER, PARSER, plain_text, table_texts, top_blocks
+from dashboard.markdown.parsing import (
+    MARKER,
+    PARSER,
+    html_token,
+    plain_text,
+    span_token,
+    table_texts,
+    text_token,
+    top_blocks,
+)
 from dashboard.words import format_number
 from research.engine.report.report_i18n import labels_for
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
     "blockquote", "a", "sup", "span", "table", "thead", "tbody", "tr", "th", "td",
-    "details", "summary",
+    "details", "summary", "button",
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
     "blockquote": {"class", "id"},
+    "button": {"type", "class", "data-copy", "data-done"},
     "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
     "li": {"class"},
-    "ol": {"start"},
+    "ol": {"start", "class"},
+    "p": {"class"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class", "id"},
@@ -38,8 +52,21 @@ ATTRIBUTES = {
 }
 ANSWERS_FIRST = 12
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
+CALCULATIONS_SHOWN = 3
+"""Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
+LONG_COMMAND = 30
+"""Characters from which code with a space stands on a line of its own."""
+ENDS = (".", ",", ";", ":", "。")
+"""Marks behind a command that would open the next line."""
+LONG_QUOTATION = 40
+"""Words from which a quotation is a block."""
+MARKS = re.compile(r"(?=“)|(?<=”)")
+ATTRIBUTION = re.compile(r"\s*(?:\([^()]{1,200}\))?[.,;]?\s*")
+"""What stands between a quotation and its markers: " (trees.test). "."""
+OMISSION = " … "
+"""What stands between quoted sentences that are apart on their page."""
 
 
 def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
@@ -116,10 +143,12 @@ def render_body(
     language: str,
 ) -> SafeString:
     """Return HTML in which a list of pages that nothing cites is folded under its heading, and the
-    end of a long list of cited ones. The searches that found nothing are folded, too.
+    end of a long list of cited ones. The searches that found nothing are folded, too, and the
+    calculations, if there are many.
     """
     pieces, pending = list[str](), list[Token]()
-    tried, _, _ = labels_for(language)["tried"].partition("{queries}")
+    labels = labels_for(language)
+    tried, _, _ = labels["tried"].partition("{queries}")
     for before, block in pairwise([[], *blocks]):
         is_list = bool(before) and before[0].tag == "h3" and block[0].type == "bullet_list_open"
         items = [place for place, token in enumerate(block) if token.type == "list_item_open"]
@@ -137,6 +166,16 @@ def render_body(
             told = ngettext("%(n)s more source", "%(n)s more sources", more)
             rest = [block[0], *block[end:]]
             pieces.append(_fold(told % {"n": format_number(more)}, _clean(rest)))
+        elif (
+            len(items) > CALCULATIONS_SHOWN
+            and before
+            and before[0].tag == "h2"
+            and plain_text(before[1]) == labels["calculations"]
+        ):
+            pieces.append(render(pending, language))
+            pending.clear()
+            told = ngettext("%(n)s calculation", "%(n)s calculations", len(items))
+            pieces.append(_fold(told % {"n": format_number(len(items))}, _clean(block)))
         elif block[0].type == "paragraph_open" and block[1].content.startswith(tried):
             pieces.append(render(pending, language))
             pending.clear()
@@ -176,3 +215,120 @@ def _clean(tokens: Sequence[Token]) -> str:
     return nh3.clean(
         raw, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noreferrer"
     )
+
+
+# --- set apart ---------------------------------------------------------------------------
+
+
+def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
+    """Set long commands of numbered lists on lines of their own, with buttons that copy them."""
+    depth = 0
+    for token in tokens:
+        if token.type in ("ordered_list_open", "ordered_list_close"):
+            depth += token.nesting
+        elif depth and token.type == "inline" and token.children:
+            token.children = list(_with_commands(token.children, copies))
+
+
+def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
+    before = None
+    for child in children:
+        is_command = child.type == "code_inline" and _is_command(child.content)
+        if is_command:
+            yield html_token(f'<span class="command">{_button() if copies else ""}')
+            yield child
+            yield html_token("</span>")
+        elif before is not None and child.type == "text" and child.content.startswith(ENDS):
+            yield span_token("hidden", child.content[:1])
+            child.content = child.content[1:]
+            yield child
+        else:
+            yield child
+        before = child if is_command else None
+
+
+def _is_command(code: str) -> bool:
+    return " " in code.strip() and len(code) > LONG_COMMAND
+
+
+def _button() -> str:
+    done, name = gettext("Copied"), gettext("Copy")
+    return (
+        f'<button type="button" class="quiet" data-copy="" data-done="{done}">'
+        f"<span>{name}</span></button>"
+    )
+
+
+def set_apart_quotations(tokens: Sequence[Token]) -> None:
+    """Set long quotations of paragraphs as blocks, with who says them and their markers, each part
+    of what was omitted between on a line of its own. Passages behind a name are blocks already.
+    """
+    for opening, inline in pairwise(tokens):
+        is_paragraph = opening.type == "paragraph_open" and opening.level == 0
+        if is_paragraph and inline.children and not _has_lead_in(inline.children):
+            inline.children = list(_with_blocks(list(_split_at_marks(inline.children))))
+
+
+def _has_lead_in(children: Sequence[Token]) -> bool:
+    return any("lead-in" in str(child.attrGet("class") or "") for child in children)
+
+
+def _split_at_marks(children: Sequence[Token]) -> Iterator[Token]:
+    """Yield the tokens of a text, those of quotations apart from the others."""
+    for child in children:
+        if child.type == "text" and ("“" in child.content or "”" in child.content):
+            yield from map(text_token, filter(None, MARKS.split(child.content)))
+        else:
+            yield child
+
+
+def _with_blocks(children: list[Token]) -> Iterator[Token]:
+    place = 0
+    while place < len(children):
+        end = _end_of_quotation(children, place)
+        quoted = children[place:end]
+        if len("".join(each.content for each in quoted).split()) < LONG_QUOTATION:
+            yield children[place]
+            place += 1
+            continue
+        yield html_token('<span class="quotation">')
+        for each in quoted:
+            yield from _in_lines(each)
+        place = _end_of_markers(children, end)
+        yield from children[end:place]
+        yield html_token("</span>")
+
+
+def _end_of_quotation(children: Sequence[Token], start: int) -> int:
+    """Return the end of the quotation that starts there; `start` if none does, or not wholly."""
+    depth = 0
+    if children[start].type != "text" or not children[start].content.startswith("“"):
+        return start
+    for place in range(start, len(children)):
+        depth += children[place].nesting
+        if children[place].type == "text" and children[place].content.endswith("”"):
+            return start if depth else place + 1
+    return start
+
+
+def _end_of_markers(children: Sequence[Token], place: int) -> int:
+    """Return the end of the markers behind a quotation, or the place itself if there are none."""
+    end = place
+    for n, child in enumerate(children[place:], place + 1):
+        is_marker = child.type == "html_inline" and 'class="cite' in child.content
+        is_named = child.type == "html_inline" and 'class="told-by' in child.content
+        if is_marker:
+            end = n
+        elif not (is_named or (child.type == "text" and ATTRIBUTION.fullmatch(child.content))):
+            break
+    return end
+
+
+def _in_lines(token: Token) -> Iterator[Token]:
+    if token.type != "text":
+        yield token
+        return
+    *parts, last = token.content.split(OMISSION)
+    for part in parts:
+        yield from (text_token(f"{part}{OMISSION}"), html_token("<br>"))
+    yield text_token(last)

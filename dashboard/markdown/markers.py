@@ -126,8 +126,10 @@ def _split(
             target, is_single = replace(target, note=""), False
         is_later = 0 < occurrences[place] < NO_PLACE and not text.meta.get("is_listed")
         anchor = f"cite-{match[1]}-{occurrences[place]}" if is_later else ""
+        is_further = place > 0 and position == match.start()
         position = match.end()
         kinds = ["single"] * is_single + ["attached"] * bool(ATTACHED.match(text.content, position))
+        kinds += ["further"] * is_further
         pieces.append(_marker(int(match[1]), target, seen, anchor, kinds))
         if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
             pieces.append(html_token("<br>"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,14 @@ from django.utils.translation import gettext
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import put_days_in_words
-from dashboard.markdown.folding import render_answer, render_body, render_folded, render_tokens
+from dashboard.markdown.folding import (
+    render_answer,
+    render_body,
+    render_folded,
+    render_tokens,
+    set_apart_quotations,
+    set_commands,
+)
 from dashboard.markdown.markers import FindLink, link_markers
 from dashboard.markdown.parsing import (
     MARKER,
@@ -32,7 +39,7 @@ from dashboard.markdown.repetitions import (
     without_repeated_standings,
     without_repetitions,
 )
-from dashboard.markdown.sources import link_titles, shorten_addresses
+from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
 from dashboard.titles import without_lead
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
@@ -115,9 +122,12 @@ def render_in_parts(
     _drop_lead([*answer, *body], lead)
     headings = tuple(_anchor_headings(body, language))
     link_titles(body, link, site_names or {})
+    set_documents(body, link)
     shorten_addresses(body)
-    _mark_opening(answer)
-    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds)
+    for first in [token for token in answer if token.type == "inline"][:1]:
+        _make_label(first)
+    _mark_steps(answer)
+    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
     return RenderedParts(render_answer(answer, language), html, headings, alone)
@@ -130,10 +140,9 @@ def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
                 child.content = without_lead(child.content, lead)
 
 
-def _mark_opening(answer: list[Token]) -> None:
-    """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
-    inline = next((token for token in answer if token.type == "inline"), None)
-    every = (inline.children or []) if inline else []
+def _make_label(inline: Token) -> None:
+    """Make the bold name that opens a text ("Short answer.") a label that shows no period."""
+    every = inline.children or []
     children = [child for child in every if child.content or child.nesting]
     kinds = [child.type for child in children[:3]]
     if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
@@ -145,8 +154,44 @@ def _mark_opening(answer: list[Token]) -> None:
         every.insert(every.index(children[2]), period)
 
 
+def _mark_steps(answer: Sequence[Token]) -> None:
+    """Set a class on the numbered list of an answer, and on the text above it, whose bold name
+    becomes a label; what that and the steps say in italics are notes.
+    """
+    for place, token in enumerate(answer):
+        if token.type == "ordered_list_open" and token.level == 0:
+            token.attrSet("class", "todo")
+            if place > 2 and answer[place - 1].type == "paragraph_close":
+                answer[place - 3].attrSet("class", "todo-head")
+                _make_label(answer[place - 2])
+                _mark_notes(answer[place - 2], all_italics=True)
+            for step in _texts_of(answer[place:]):
+                _mark_notes(step)
+
+
+def _texts_of(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield the texts of the list that the tokens begin with."""
+    for token in tokens:
+        if token.type == "ordered_list_close" and token.level == 0:
+            return
+        if token.type == "inline":
+            yield token
+
+
+def _mark_notes(inline: Token, *, all_italics: bool = False) -> None:
+    """Set a class on texts in italics that are in brackets, or on all."""
+    for opening, text in pairwise(inline.children or ()):
+        if opening.type == "em_open" and (all_italics or text.content.startswith(("(", "（"))):
+            opening.attrSet("class", "note")
+
+
 def _prepare_tokens(
-    tokens: list[Token], link: FindLink, language: str, *, tells_quoting: bool = False
+    tokens: list[Token],
+    link: FindLink,
+    language: str,
+    *,
+    tells_quoting: bool = False,
+    copies: bool = False,
 ) -> int:
     """Return the number of statements that rest on one site only."""
     put_days_in_words(tokens)
@@ -158,12 +203,16 @@ def _prepare_tokens(
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
     _keep_identifiers(tokens)
-    return link_markers(tokens, link)
+    alone = link_markers(tokens, link)
+    set_commands(tokens, copies=copies)
+    set_apart_quotations(tokens)
+    return alone
 
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, and a class where nothing was found; the table of changes has a class as well.
+    beside its value, unless it is the only one, and a class where nothing was found; the table of
+    changes has a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
     changes = ["", *(labels[name] for name in ("before", "now"))]
@@ -180,7 +229,8 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
         elif token.type == "th_open" and within_head:
             names.append(MARKER.sub("", plain_text(content)).strip())
         elif token.type == "td_open":
-            if column and column < len(names) and names[column] and content.content.strip():
+            is_named = column and len(names) > 2 and column < len(names) and names[column]
+            if is_named and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", capitalize_heading(name))
             if content.content.strip() == labels["not_found_cell"]:

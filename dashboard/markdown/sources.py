@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.utils.html import escape, format_html
@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from dashboard.markdown.dates import DATE, DATED, date_in_words
 from dashboard.markdown.markers import NO_PLACE, FindLink
-from dashboard.markdown.parsing import MARKER, html_token, text_token
+from dashboard.markdown.parsing import MARKER, html_token, span_token, text_token
 from dashboard.words import Site, format_partial_date, readable_url, site_of, without_folder
 from research.fetch.url_policy import AddressRules
 
@@ -121,6 +121,34 @@ def _folded_quote(quote: str) -> str:
 
 def _is_address(token: Token) -> bool:
     return token.type == "link_open" and token.info == "auto"
+
+
+def set_documents(tokens: list[Token], link: FindLink) -> None:
+    """Show the title of each listed document, its date and path in a line of facts, and the first
+    quote of a cited one folded below, as `link_titles` does with pages of the web.
+    """
+    for token in tokens:
+        children = token.children or []
+        if any(each.type not in ("text", "text_special") for each in children):
+            continue
+        line = "".join(each.content for each in children)
+        found = LOCAL.search(line)
+        if found is None or found.end() != len(line):
+            continue
+        marker = MARKER.match(line)
+        named = line[marker.end() if marker else 0 : found.start()].strip()
+        collection = unquote(urlsplit(found[2]).path.split("/")[1])
+        title = named.removesuffix(f", {collection}")
+        target = link(int(marker[1]), NO_PLACE) if marker else None
+        note = target.note.split("\n") if target else []
+        first = children[:1] if marker else []
+        for each in first:
+            each.content = f"{marker[0]} " if marker else ""
+            each.meta["is_listed"] = True
+        told = [*([_published(found[1])] if found[1] else []), escape(readable_url(found[2]))]
+        place = html_token(f'<span class="place">{" · ".join(told)}</span>')
+        quote = [html_token(_folded_quote(note[QUOTE_LINE]))] if note[QUOTE_LINE:] else []
+        token.children = [*first, span_token("source-title", title), place, *quote]
 
 
 def shorten_addresses(tokens: list[Token]) -> None:

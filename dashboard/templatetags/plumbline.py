@@ -36,7 +36,8 @@ def initial(site: str) -> SafeString:
     """Render the first letter of a site in place of its icon, which another host would see asked
     for. The name stands beside it.
     """
-    return format_html('<span class="initial" aria-hidden="true">{}</span>', site[:1].upper())
+    letter = next(filter(str.isalpha, site), site[:1])
+    return format_html('<span class="initial" aria-hidden="true">{}</span>', letter.upper())
 
 
 @register.simple_tag

@@ -21,6 +21,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from research.documents import uploads
+from research.documents.folder import folder_title
 from research.documents.uploads import strip_unprintable
 from research.models import Collection, Document, Run
 from research.models.base import key_digest
@@ -96,14 +97,19 @@ def create_from_folder(
 ) -> Collection:
     """Create a collection of a folder of this server; staff only, since it may contain anything.
 
-    An empty name is replaced by the folder's.
+    An empty name is replaced by the folder's; see `folder_title`.
     """
     if not actor.is_staff:
         raise PermissionDenied("Only an admin may use a folder of the server.")
     folder = _usable(path)
     if Collection.objects.filter(folder=str(folder), deleted_at=None).exists():
         raise ServiceError("There is a collection of that folder already.")
-    return _create(actor, name.strip() or folder.name, is_shared=shared, folder=str(folder))
+    return _create(
+        actor,
+        name.strip() or folder_title(folder)[:NAME_LENGTH],
+        is_shared=shared,
+        folder=str(folder),
+    )
 
 
 @transaction.atomic
@@ -118,7 +124,7 @@ def take_in(folders: Sequence[str]) -> None:
     for folder in dict.fromkeys(folders):
         if folder not in known:
             actor = people.local_admin()
-            name = _free_name(actor, Path(folder).name[: NAME_LENGTH - 4] or "Documents")
+            name = _free_name(actor, folder_title(Path(folder))[: NAME_LENGTH - 4] or "Documents")
             _create(actor, name, is_shared=True, folder=folder, from_settings=True)
 
 

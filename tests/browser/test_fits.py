@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.markdown.report import render_in_parts
 from tests.browser.conftest import Open, Watch, open_report
 from tests.browser.serving import Server
 from tests.browser.test_looks import DESK, PHONE
@@ -363,3 +364,28 @@ def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> N
     assert asked.evaluate(height) < 2.1
     page.get_by_text("Show whole question").click()
     assert asked.evaluate(height) > 3
+
+
+def test_a_question_that_is_shown_whole_has_no_switch(page: Page) -> None:
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    page.goto("/")
+    question = (
+        "Why do oaks grow old? " + "Some of them stand on poor soil, where little else grows. " * 4
+    )
+    page.get_by_label("What do you want to know?").fill(question.strip())
+    page.get_by_role("button", name="Research").click()
+    expect(page.locator(".run[data-shows~=ended]")).to_be_attached(timeout=20_000)
+    expect(page.locator(".as-asked")).to_be_visible()
+    is_cut = "one => one.scrollHeight > one.clientHeight"
+    assert not page.locator(".as-asked").evaluate(is_cut)
+    expect(page.get_by_text("Show whole question")).to_be_hidden()
+
+
+def test_a_command_is_copied_without_its_button(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server, permissions=["clipboard-read", "clipboard-write"])
+    step = "1. Run `plumbline documents add ~/papers`."
+    html = render_in_parts(step, lambda number, place: None).answer
+    page.locator(".answer").evaluate("(one, html) => { one.innerHTML = html }", html)
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "plumbline documents add ~/papers"

@@ -11,6 +11,7 @@ from dashboard.markdown.markers import Link
 from dashboard.markdown.parsing import markers_beside
 from dashboard.markdown.report import render_in_parts, render_markdown
 from dashboard.markdown.statements import cited_texts
+from research.engine.report.report_i18n import labels_for
 
 SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 
@@ -56,7 +57,7 @@ def test_a_marker_tells_what_is_behind_it_and_whether_it_stands_alone() -> None:
 
 def test_sites_are_counted_for_a_statement_not_for_each_of_its_numbers() -> None:
     found = html("One. [1][2] Two. [2]")
-    assert found.count('class="cite"') == 2 and found.count('class="cite single"') == 1
+    assert re.findall(r"<sup class=\"([^\"]+)", found) == ["cite", "cite further", "cite single"]
     assert found.rindex("single") > found.index("Two.")
 
 
@@ -87,6 +88,20 @@ def test_cells_carry_the_name_of_their_column_for_narrow_screens() -> None:
     ]  # fmt: skip
 
 
+def test_a_single_column_of_values_is_not_named_in_each_cell() -> None:
+    assert "data-label" not in html("| | Value |\n|---|---|\n| Height | 30 m [1] |\n")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_many_calculations_are_folded(language: str) -> None:
+    name = labels_for(language)["calculations"]
+    for number, folds in ((3, False), (4, True)):
+        lines = "\n".join(f"- {n} [1] × 2 = {2 * n}" for n in range(number))
+        body = render_in_parts(f"## {name}\n\n{lines}\n", link, (), language).body
+        assert ("<summary>4 calculations</summary>" in body) is folds
+        assert body.count("<li>") == number and f"{name}</h2>" in body
+
+
 @pytest.mark.parametrize(
     ("language", "head"), [("en", "Before | Now | As of"), ("de", "Früher | Jetzt | Stand")]
 )
@@ -109,7 +124,7 @@ def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
     html = render_markdown(said, lambda number, _: links.get(number)).html
     assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span>\u202f<sup' in html
     assert html.count('<span class="rejected">') == 1
-    assert html.count('<sup class="cite rejected">') == 1
+    assert html.count('<sup class="cite further rejected">') == 1
 
 
 def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() -> None:
@@ -174,8 +189,8 @@ It is slow. [1]
 ## Sources
 
 - [1] Oak, trees.test, 2024-05-06: <https://trees.test/oak/age.html?from=feed>
-- Notes, notes: <file:///Team%20handbook/trees.md>
-- Book, notes: <file:///Team%20handbook/book.md?part=7>
+- Notes, Team handbook: <file:///Team%20handbook/trees.md>
+- Book, Team handbook: <file:///Team%20handbook/book.md?part=7>
 """
 
 
@@ -253,8 +268,26 @@ def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     assert linked.index('title="trees.test/oak/age.html"') < linked.index(">Oak</a>")
     initial = '<span class="initial" aria-hidden="true">T</span>'
     assert f'<span class="place">{initial}trees.test · published 6 May 2024</span>' in linked
-    assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
-    assert "Book, notes · Team handbook/book.md, part 7" in body
+    listed = [each.parent for each in BeautifulSoup(body, "html.parser").select(".source-title")]
+    assert "file:" not in body and [
+        [part.get_text() for part in each or ()] for each in listed
+    ] == [
+        ["Notes", "Team handbook/trees.md"],
+        ["Book", "Team handbook/book.md, part 7"],
+    ]
+
+
+def test_a_cited_document_is_listed_as_a_page_is() -> None:
+    def noted(number: int, place: int) -> Link:
+        return Link(f"/citations/{number}/", "Ash\nhandbook/ash.md\n“Ashes fall.”")
+
+    line = "- [1] Ash, a tree, Team handbook, 2024-03-02: <file:///Team%20handbook/ash.md>\n"
+    body = render_in_parts(f"## Sources\n\n### Cited\n\n{line * 16}", noted).body
+    page = BeautifulSoup(body, "html.parser")
+    assert [part.get_text() for part in page.select("li:first-child > *")][:4] == [
+        "1", "Ash, a tree", "published 2 March 2024 · Team handbook/ash.md", "Quote“Ashes fall.”",
+    ]  # fmt: skip
+    assert [len(each.select("li")) for each in page.select("ul")] == [10, 6]
 
 
 def test_a_period_is_in_words_unless_it_is_quoted() -> None:

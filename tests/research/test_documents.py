@@ -9,6 +9,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from pytest_django import Settings
 
+from research.documents.folder import FileAddressing
 from research.models import Collection, Document
 from research.services import ServiceError, documents
 from tests.research.collections import LEASE, filled, kept, sent
@@ -259,6 +260,31 @@ def test_a_folder_is_taken_by_its_whole_path_and_once(staff: AbstractUser, tmp_p
     ):
         with pytest.raises(ServiceError, match=told):
             documents.create_from_folder(staff, "Other", path)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("postgresql-doc-15/html", "postgresql-doc-15"),
+        ("Trees/docs/HTML", "Trees"),
+        ("html/Trees", "Trees"),
+    ],
+)
+def test_a_folder_whose_name_tells_nothing_is_named_by_the_one_around_it(
+    staff: AbstractUser, tmp_path: Path, path: str, name: str
+) -> None:
+    folder = tmp_path / path
+    folder.mkdir(parents=True)
+    assert FileAddressing().name(folder) == name
+    assert documents.create_from_folder(staff, "", str(folder)).name == name
+    documents.delete_collection(staff, Collection.objects.get())
+    documents.take_in([str(folder)])
+    assert Collection.objects.get(deleted_at=None).name == name
+
+
+def test_a_folder_of_generic_names_only_keeps_its_own() -> None:
+    assert FileAddressing().name(Path("/usr/share/doc/html")) == "html"
+    assert FileAddressing().name(Path("/")) == "documents"
 
 
 def test_files_are_not_put_into_a_folder_of_the_server(staff: AbstractUser, tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""The steps of an answer, commands to copy, and long quotations in paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+from dashboard.markdown.markers import Link
+from dashboard.markdown.report import render_in_parts, render_markdown
+
+COMMAND = "ALTER TABLE orders SET (fillfactor = 90);"
+STEPS = f"""**Short answer.** It waits. [1]
+
+**What to do.** *Inferred by the model.*
+
+1. Leave room with `{COMMAND}`. *(proposal)* [1]
+2. Watch `pg_stat_activity`, *often*. [1]
+
+- **Why:** It is full. [1]
+
+## Why
+
+1. Use `{COMMAND}`, then wait. [1]
+
+- Not `{COMMAND}` here.
+"""
+SAID = "word " * 40
+
+
+def link(number: int, place: int) -> Link:
+    return Link(f"/citations/{number}/")
+
+
+def test_steps_have_a_label_and_numbers_and_their_notes_are_set_apart() -> None:
+    answer = BeautifulSoup(render_in_parts(STEPS, link).answer, "html.parser")
+    assert [each.get_text() for each in answer.select(".opening")] == [
+        "Short answer.", "What to do.",
+    ]  # fmt: skip
+    assert len(answer.select("p.todo-head + ol.todo > li")) == 2
+    assert [each.get_text() for each in answer.select("em.note")] == [
+        "Inferred by the model.", "(proposal)",
+    ]  # fmt: skip
+
+
+def test_a_long_command_of_a_step_stands_apart_and_can_be_copied() -> None:
+    parts = render_in_parts(STEPS, link)
+    answer, body = (BeautifulSoup(each, "html.parser") for each in (parts.answer, parts.body))
+    (button,) = answer.select(".command > button[type=button]")
+    assert button["data-copy"] == "" and button["data-done"] == "Copied"
+    assert button.next_sibling is not None and button.next_sibling.get_text() == COMMAND
+    assert [each.get_text() for each in answer.select(".command + .hidden")] == ["."]
+    assert [each.get_text() for each in body.select("ol .command code")] == [COMMAND]
+    assert not body.select("ul .command")
+
+
+def test_a_saved_report_has_no_button() -> None:
+    saved = BeautifulSoup(render_markdown(STEPS, link).html, "html.parser")
+    assert len(saved.select(".command")) == 2 and not saved.select("button")
+
+
+def test_a_page_cannot_bring_a_button() -> None:
+    assert "<button" not in render_in_parts("1. <button data-copy='/x'>a</button> [1]", link).answer
+
+
+def test_a_long_quotation_of_a_paragraph_is_a_block_with_its_source_and_markers() -> None:
+    said = f"Before. [1] “{SAID}long. … Then *another*” (trees.test). [2][3] After. [1]"
+    page = BeautifulSoup(render_markdown(said, link).html, "html.parser")
+    (quotation,) = page.select("p > .quotation")
+    shown = quotation.get_text()
+    assert shown.startswith("“word") and shown.endswith("23") and "(trees.test)." in shown
+    assert len(quotation.select(".cite")) == 2 and len(quotation.select("br")) == 1
+    whole = page.get_text()
+    assert whole.startswith("Before.") and whole.strip().endswith("After.\u202f1")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "He said “it is short” (trees.test). [1]",
+        f"It opens “{SAID} and never ends. [1]",
+        f"**Trees:** “{SAID}” [1]",
+        f"- “{SAID}” [1]",
+        f"> “{SAID}” [1]",
+        f"Not *“quoted* {SAID}” [1]",
+    ],
+)
+def test_other_quotations_stay_in_their_texts(written: str) -> None:
+    assert "quotation" not in render_markdown(written, link).html
