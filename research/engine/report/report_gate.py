@@ -24,8 +24,8 @@ class Checked:
     """A checked draft and the statistics of its check. `stood` is the share of drafted statements
     that neither code nor a believed verifier refused; `is_dense` means that the report is too long
     otherwise, `shortened` counts the statements that were left out for that. `found_late` are the
-    ids of evidence on points that the author had left open. A dense one `keeps_figures` if it has room
-    for its key figures all the same.
+    ids of evidence on points that the author had left open. A dense one `keeps_figures` if it has
+    room for its key figures all the same.
     """
 
     draft: Draft

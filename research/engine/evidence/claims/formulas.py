@@ -44,7 +44,7 @@ ROUNDED, BEYOND = Fraction(10, 100), Fraction(15, 100)
 result may be beyond it ("more than twice").
 """
 
-_FORMULA = re.compile(rf"\s*\{{=\s*(?P<terms>[^{{}}]{{1,{LONGEST}}})\}}")
+_FORMULA = re.compile(rf"\s?\{{=(?P<terms>[^{{}}]{{1,{LONGEST}}})\}}")
 _TOKEN = re.compile(r"\s*(?:(?P<sign>[-−–+*×·/÷()])|(?P<number>[^-−–+*×·/÷()]+))")
 _TIMES = re.compile(r"(?<=\s)x(?=\s)")
 _SIGNS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"}

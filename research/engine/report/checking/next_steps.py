@@ -26,7 +26,12 @@ who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_IDENTIFIER = re.compile(r"(?<![\w-])--?[a-z][\w-]+|(?<!\w)[^\W\d_]\w*(?:[_.-]\w+)+|\w+(?=\()")
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])--?[a-z][\w-]{1,60}"
+    r"|(?<!\w)[^\W\d_]\w{0,60}(?:[.-]\w{1,60}){1,6}"
+    r"|(?<!\w)[^\W\d_][^\W_]{0,60}_\w{1,120}"
+    r"|(?<!\w)\w{1,60}(?=\()"
+)
 """An option, a name with a joint, or a function that is called."""
 
 
