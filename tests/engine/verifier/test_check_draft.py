@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelFailedError
-from research.engine.records import Evidence, GateResult, Qualification, Stage
+from research.engine.records import Evidence, GateResult, Qualification, Source, Stage
+from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import Statement
+from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import shown_pair
 from tests.engine.scripted import (
     LIT,
@@ -255,3 +258,34 @@ def test_the_verifier_is_told_the_day_of_a_page_where_a_statement_is_dated(
     known.book.records["E1"] = Evidence("E1", claim, "A1", 1, (quoted(read, claim),), 0.9)
     [shown] = shown_pair(Statement(said, ("E1",)), known).quotes
     assert shown.source == source
+
+
+def test_the_verifier_sees_all_quotes_of_a_finding_s_own_page() -> None:
+    known, _ = ledger("When does the ferry go?")
+    texts = (
+        "The ferry view has a row for each trip.",
+        "It has the time of the last trip.",
+        "Ferry.",
+    )
+    source = page("https://ferry.example/", "\n\n".join(texts))
+    known.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+    first, *others = (quoted(source, text) for text in texts)
+    known.book.add(Finding(texts[0], "A1", first, 0.9, (), tuple(others)), 1)
+    said = Statement("The view has a row for each trip.", ("E1",))
+    assert [each.text for each in shown_pair(said, known).quotes] == [*texts]
+
+
+def test_a_figure_of_the_question_is_judged_beside_it() -> None:
+    asked = "We have 400 boats: when does the ferry go?"
+    known, _ = ledger(asked)
+    text = "The ferry takes all boats of a harbour at noon."
+    source = page("https://ferry.example/", text)
+    known.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+    known.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = Statement("The ferry takes all 400 boats of the harbour at noon.", ("E1",))
+    assert check_statement(said, known).outcome == "undecided"
+    assert CitedQuote(asked, "question") in shown_pair(said, known).quotes
+    other = Statement("The ferry takes all 300 boats of the harbour at noon.", ("E1",))
+    assert check_statement(other, known).outcome == "refused"
+    known.began = Form.REPAIRED
+    assert check_statement(said, known).outcome == "refused"
