@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -44,6 +45,10 @@ def note_kinds(ledger: Ledger, said: Mapping[str, str]) -> None:
         kind = PUBLISHERS.get(kinds.get(source.domain, ""))
         if source.kind == "unknown" and kind:
             ledger.put_source(replace(source, kind=kind))
+
+
+_PARENTHESIS = re.compile(r" ?\([^()]{0,80}\)")
+"""Part of a title that stands in a parenthesis itself."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,17 @@ def weak_kind(statement: Statement, ledger: Ledger) -> str:
 def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
     """Return the name of a source's site, or its host, as Markdown."""
     return escape_markdown(site_name(source, ledger))
+
+
+def quoted_from(source: QuoteSource, ledger: Ledger) -> str:
+    """Return what a quotation is from, as Markdown: its page, where (nearly) all evidence is of one
+    site or collection, otherwise its site.
+    """
+    is_lone = ledger.began >= Form.COMPUTED and source.domain in _lone_domains(ledger)
+    named = source_names(ledger, ()).get(source.url) if is_lone else None
+    if named is None:
+        return publisher_of(source, ledger)
+    return escape_markdown(_PARENTHESIS.sub("", named.title) or named.title)
 
 
 def site_name(source: QuoteSource, ledger: Ledger) -> str:
