@@ -491,3 +491,16 @@ def test_a_statement_is_confirmed_only_where_each_of_its_clauses_is() -> None:
     for known.began, told in ((Form.ATTRIBUTED, 2), (Form.REPAIRED, 1)):
         shown = render_report(known, draft, "", 0, 0, Layout(is_direct=True)).markdown
         assert ("1 of 2 statements confirmed by 2 sites or more" in shown) == (told == 1)
+
+
+def test_the_searches_nearest_to_what_was_not_found_are_named(known: Ledger) -> None:
+    for source in (source for record in known.evidence for source in record.sources):
+        known.put_source(Source(source.url, source.title, source.domain, 1))
+    known.raise_aspect("Who pays for the tower?", "tower payment", "plan", 1)
+    known.set_aspect("A1", state=AspectState.ANSWERED)
+    known.queries.update({f"height of tower {n}": 1 for n in range(14)})
+    known.queries["who pays for the tower"] = 2
+    draft = Draft((), (Section("A1", (Statement(NEW, ("E2",)),)),))
+    tried = render_report(known, draft, "", 0, 0).markdown.partition("Searches tried: ")[2]
+    assert tried.startswith("“who pays for the tower”, “height of tower 0”")
+    assert tried.count("“") == 12

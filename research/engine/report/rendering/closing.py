@@ -9,6 +9,7 @@ from research.engine.assessment.answer_status import count_answered, is_judged_b
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.origin import collection_name, is_collection, origin_of
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
 from research.engine.report.checking.next_steps import proposes
 from research.engine.report.draft import Draft
@@ -22,6 +23,8 @@ from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 
+MOST_QUERIES = 12
+"""Queries that are named where nothing was found."""
 LEAST_NEW = 0.2
 """Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
@@ -129,9 +132,19 @@ def render_not_found(draft: Draft, marks: Markers, is_brief: bool) -> str:
         return ""
     if is_brief:
         return f"## {words['not_found']}\n\n" + "\n".join(lines)
-    queries = ", ".join(f"“{escape_markdown(query)}”" for query in list(ledger.queries)[:12])
+    queries = ", ".join(f"“{escape_markdown(query)}”" for query in _queries_tried(ledger))
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
+
+
+def _queries_tried(ledger: Ledger) -> list[str]:
+    """Return queries that were made, first those nearest to the sub-questions that stay open."""
+    made = [*ledger.queries]
+    if ledger.began >= Form.COMPUTED:
+        wanted = [term_set(f"{each.text} {each.query}") for each in ledger.open_aspects()]
+        near = {q: max((len(term_set(q) & each) for each in wanted), default=0) for q in made}
+        made.sort(key=lambda query: -near[query])
+    return made[:MOST_QUERIES]
 
 
 def open_points(draft: Draft, marks: Markers) -> list[str]:
