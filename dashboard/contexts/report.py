@@ -242,8 +242,8 @@ def _describe_cut(checks: dict[str, Any]) -> str:
     return _count(
         checks.get("cut", 0),
         lambda n: ngettext(
-            "%(n)s more was cut because no quote supports it.",
-            "%(n)s more were cut because no quote supports them.",
+            "%(n)s more was cut because its quotes don’t carry it.",
+            "%(n)s more were cut because their quotes don’t carry them.",
             n,
         ),
     )

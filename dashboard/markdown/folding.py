@@ -56,7 +56,7 @@ CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
-LONG_COMMAND = 30
+LONG_COMMAND = 20
 """Characters from which code with a space stands on a line of its own."""
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""

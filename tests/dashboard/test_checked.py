@@ -12,7 +12,7 @@ from research.engine.records import Checks
 
 def test_a_report_of_code_alone_says_what_it_always_said() -> None:
     checks = asdict(Checks(statements=4, cited=4, cut=1, by_code=4))
-    told = "All 4 statements carry a citation. 1 more was cut because no quote supports it."
+    told = "All 4 statements carry a citation. 1 more was cut because its quotes don’t carry it."
     assert describe_checks(checks) == summarize_checks(checks) == told
     assert check_details(checks) == []
 
@@ -40,7 +40,7 @@ def test_what_was_cut_is_said_first() -> None:
     checks = asdict(Checks(statements=1, cited=1, by_code=1, cut=2, verifier="off"))
     assert summarize_checks(checks) == (
         "1 cited statement, compared with its quotes: 1 by code. "
-        "2 more were cut because no quote supports them."
+        "2 more were cut because their quotes don’t carry them."
     )
 
 

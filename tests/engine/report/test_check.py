@@ -135,13 +135,14 @@ async def test_a_second_try_may_begin_with_its_sub_question() -> None:
     assert REWORDED in ran.report.markdown and "A1" not in ran.report.markdown
 
 
-def test_a_faulty_verdict_is_left_out_beside_one_that_stands() -> None:
+def test_a_faulty_verdict_is_left_out_behind_one_that_stands() -> None:
     told = [Statement(text, ("E1",), is_verdict=True) for text in (REWORDED, FALSE)]
     draft = Draft(tuple(told), (Section("A1", (Statement(LIT, ("E1",)),)),))
     run: Any = SimpleNamespace(form=Form.COMPUTED)
     faults = [Fault(2, told[1], "no")]
     assert check.needless_verdicts(run, draft, faults) == {told[1]}
-    both = [Fault(1, told[0], "no"), *faults]
-    assert check.needless_verdicts(run, draft, both) == set()
+    first = [Fault(1, told[0], "no")]
+    assert check.needless_verdicts(run, draft, first) == set()
+    assert check.needless_verdicts(run, draft, [*first, *faults]) == set()
     run.form = Form.REPAIRED
     assert check.needless_verdicts(run, draft, faults) == set()

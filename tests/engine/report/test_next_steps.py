@@ -6,9 +6,22 @@ from typing import Any
 
 import pytest
 
+from research.engine.evidence.store import Finding
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
-from tests.engine.scripted import CHAIN, QUALIFIED, Answer, Oracle, Ran, harbour
+from research.engine.report.checking.next_steps import is_within_evidence, proposes
+from research.engine.report.draft import cite_ids
+from tests.engine.scripted import (
+    CHAIN,
+    QUALIFIED,
+    Answer,
+    Oracle,
+    Ran,
+    harbour,
+    ledger,
+    page,
+    quoted,
+)
 
 FOUNDRY = "Look for the papers of Edda Marlow at the Calder foundry, where she learned. [E1, E2]"
 INFERRED = "Inferred by the model from the cited findings; no source says it in these words."
@@ -67,7 +80,7 @@ async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
 
     model, ran = await asked("Ask for the foundry's ledgers of 1871. [E2]", repair=repair)
     prompt = next(r.prompt for r in model.requests if r.task == "repair")
-    assert "a next step may have figures and names of its quotes" in prompt
+    assert "a next step may have figures of its quotes" in prompt
     assert "1. Look for the papers" in ran.report.markdown and "1871" not in ran.report.markdown
     assert ran.report.checks.quoted_instead == 0
 
@@ -84,6 +97,16 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
+
+
+async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
+    made, _ = ledger("What should we look up?")
+    text = "The foundry keeps papers."
+    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    step = cite_ids("Look up the papers: `foundry --copies`. [E1]", made)
+    assert not is_within_evidence(step, made)
+    made.put_page(page("https://b.example/", "Use --copies for a second set."))
+    assert is_within_evidence(step, made) and proposes(step, made)
 
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:

@@ -35,7 +35,10 @@ from research.engine.verifier.check_draft import (
 )
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
-OF_ITS_OWN = "a next step may have figures and names of its quotes and of the question only"
+OF_ITS_OWN = (
+    "a next step may have figures of its quotes, of the question or of a formula, and names of its "
+    "quotes and of the question; in backticks, values may be its own, and names those of any page"
+)
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
@@ -137,12 +140,12 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
 
 
 def needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
-    """Return the faulty sentences on the question as a whole beside one that stands: their quotes
-    say nothing of the whole, so that a repair only lists what they say.
+    """Return the faulty sentences on the question as a whole behind a first one that stands: their
+    quotes say nothing of the whole, so that a repair only lists what they say.
     """
     faulty = {fault.statement for fault in faults}
     told = [said for said in draft.short_answer if said.is_verdict]
-    stands = run.form >= Form.COMPUTED and any(said not in faulty for said in told)
+    stands = run.form >= Form.COMPUTED and told and told[0] not in faulty
     return faulty.intersection(told) if stands else set()
 
 

@@ -37,7 +37,8 @@ _IDENTIFIER = re.compile(
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
     """Return whether a step names nothing that its quotes and the question don't, and rests on
-    something that no page dictates. In code, values and words may be its own, but no identifiers.
+    something that no page dictates. In code, values and words may be its own, and identifiers those
+    of any page that was read.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
@@ -55,7 +56,12 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
     names = {name for code in _code_of(step, ledger) for name in _named(code)}
     if ledger.began >= Form.COMPUTED:
         names |= {name for name in identifiers_in(step.text) if not name[0].isdigit()}
-    return all(name.casefold() in given.casefold() for name in names)
+    return all(_is_known(name.casefold(), given.casefold(), ledger) for name in names)
+
+
+def _is_known(name: str, given: str, ledger: Ledger) -> bool:
+    """Return whether a name stands in what a step draws on, or in code of it on a page read."""
+    return name in given or any(name in page.text.casefold() for page in ledger.pages.values())
 
 
 def _is_alike(said: str, step: Statement, given: str, ledger: Ledger) -> bool:
