@@ -38,7 +38,14 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
-from research.engine.report.draft import Draft, Section, Statement, split_part, statement_of
+from research.engine.report.draft import (
+    Draft,
+    Section,
+    Statement,
+    split_part,
+    statement_of,
+    with_known_figures,
+)
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.disagreement import rival_groups
@@ -260,9 +267,8 @@ def _summarised(text: str, statements: Sequence[Statement], ledger: Ledger) -> S
     known = [statements[n - 1] for n in named if 0 < n <= len(statements)]
     cited = dict.fromkeys(i for each in known for i in each.evidence)
     evidence = tuple(i for i in cited if not _is_left_out(i, text, ledger)) or tuple(cited)
-    said = statement_of(_NUMBERS.sub("", text), evidence)
-    given = tuple(dict.fromkeys(f for each in known for f in each.formulas))
-    said = replace(said, about=part, formulas=(*given, *said.formulas))
+    said = replace(statement_of(_NUMBERS.sub("", text), evidence), about=part)
+    said, *_ = with_known_figures([said], known)
     return said if said.text and evidence else None
 
 

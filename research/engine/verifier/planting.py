@@ -11,6 +11,7 @@ from random import Random
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.closed_classes import SPEAKS
+from research.engine.evidence.claims.operands import ASKED as QUESTION
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
@@ -128,8 +129,10 @@ def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
     """Return the question, where a statement rests on it, and the calculations of its formulas."""
     if not rests_on_question(statement, ledger):
         return []
-    made = [CitedQuote(each.formula, COMPUTED) for each in calculate_formulas(statement, ledger)]
-    return [CitedQuote(ledger.question, ASKED), *made]
+    made = calculate_formulas(statement, ledger)
+    asked = any(operand.evidence == QUESTION for each in made for operand in each.operands)
+    shown = [CitedQuote(each.formula, COMPUTED) for each in made]
+    return [CitedQuote(ledger.question, ASKED), *shown] if asked or not made else shown
 
 
 def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:

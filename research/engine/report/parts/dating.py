@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 from research.engine.evidence.ledger import Ledger
@@ -14,6 +15,7 @@ from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
+from research.engine.text.amounts import find_amounts
 from research.engine.text.dates import find_dates, without_dates
 from research.engine.text.quantities import (
     gives_quantity,
@@ -308,6 +310,7 @@ def with_previous_values(draft: Draft, ledger: Ledger) -> Draft:
         known = [old for i in given if i not in told for old in before.get(i, ())]
         told.update(given)
         is_told = said.quoted or not cited.isdisjoint(old.id for old in known)
+        is_told = is_told or any(_is_given_beside(old, said, draft, ledger) for old in known)
         earlier = () if is_told or not known else (_latest(known).id,)
         return replace(said, earlier=earlier)
 
@@ -315,6 +318,27 @@ def with_previous_values(draft: Draft, ledger: Ledger) -> Draft:
         return replace(section, statements=tuple(map(with_earlier, section.statements)))
 
     return replace(draft, sections=tuple(map(whole, draft.sections)))
+
+
+def _is_given_beside(old: Evidence, said: Statement, draft: Draft, ledger: Ledger) -> bool:
+    """Return whether another statement of the same section gives the amounts of an earlier value
+    that the statement on the newer one lacks.
+    """
+    if ledger.began < Form.COMPUTED:
+        return False
+    lacking = _values_of(old.claim) - _values_of(said.body)
+    others = (
+        other
+        for section in draft.sections
+        if said in section.statements
+        for other in section.statements
+        if other is not said
+    )
+    return bool(lacking) and any(lacking <= _values_of(other.body) for other in others)
+
+
+def _values_of(text: str) -> frozenset[Fraction]:
+    return frozenset(each.base for each in find_amounts(without_dates(text)))
 
 
 def _latest(known: Iterable[Evidence]) -> Evidence:

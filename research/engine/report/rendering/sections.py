@@ -160,8 +160,12 @@ def _share_confirmed(ledger: Ledger, section: Section) -> tuple[int, int] | None
 
 
 def _is_confirmed(said: Statement, ledger: Ledger) -> bool:
-    """Return whether several sites say a statement; of one with clauses, each clause."""
+    """Return whether several sites say a statement; of one with clauses, each clause, and of one
+    that computes with several findings, each finding.
+    """
     records = ledger.book.records
+    if ledger.began >= Form.COMPUTED and (said.formulas or said.computed):
+        return all(len(records[i].keys) > 1 for i in said.evidence)
     parts = [ids for _, ids in said.parts if ids] if ledger.began >= Form.REPAIRED else []
     every = parts or [said.evidence]
     return all(len({key for i in ids for key in records[i].keys}) > 1 for ids in every)

@@ -37,6 +37,9 @@ from research.engine.report.rendering.markers import Markers
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 
+LEAST_SIDES = 2
+"""Sides below which a box tells those that its opening would name as well."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -92,12 +95,15 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     ledger, records = marks.ledger, marks.ledger.book.records
     leads = [said for said in group if _is_on_both_sides(said, ledger)]
     sides = [said for said in group if said not in leads]
+    untold = [records[i] for said in group for i in marks.untold.get(said, ())]
+    lone = len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES
+    if ledger.began >= Form.COMPUTED and lone:
+        leads, sides = [], [*group]
     holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
     disputes = Disputes(ledger, group)
     views = {said for said in group if disputes.of(said) is not None}
     views = views if ledger.began >= Form.COMPUTED else {*group}
     items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
-    untold = [records[i] for said in group for i in marks.untold.get(said, ())]
     items += [_quoted_side(side, marks) for side in _without_rivals(untold)]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
