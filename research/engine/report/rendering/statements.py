@@ -96,9 +96,9 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     leads = [said for said in group if _is_on_both_sides(said, ledger)]
     sides = [said for said in group if said not in leads]
     untold = [records[i] for said in group for i in marks.untold.get(said, ())]
-    lone = len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES
-    if ledger.began >= Form.COMPUTED and lone:
-        leads, sides = [], [*group]
+    is_lone = len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES
+    if ledger.began >= Form.COMPUTED and is_lone and any(map(written_names, _texts_of(leads))):
+        leads, sides = [], [*group]  # the opening holds a view itself
     holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
     disputes = Disputes(ledger, group)
     views = {said for said in group if disputes.of(said) is not None}
@@ -112,6 +112,10 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     opening = opening or marks.escaped(marks.wall.masked(matter))
     head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
+
+
+def _texts_of(statements: Iterable[Statement]) -> list[str]:
+    return [said.body for said in statements]
 
 
 def _led_by(name: str, holder: str, view: str) -> str:
