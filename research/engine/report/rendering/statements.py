@@ -33,6 +33,7 @@ from research.engine.report.parts.sources import (
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
 from research.engine.report.rendering.markers import Markers
+from research.engine.text.entities import written_names
 
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
@@ -97,7 +98,11 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     sides = [said for said in group if said not in leads]
     untold = [records[i] for said in group for i in marks.untold.get(said, ())]
     is_lone = len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES
-    if ledger.began >= Form.COMPUTED and is_lone and any(map(written_names, _texts_of(leads))):
+    if (
+        ledger.began >= Form.COMPUTED
+        and is_lone
+        and any(written_names(said.body) for said in leads)
+    ):
         leads, sides = [], [*group]  # the opening holds a view itself
     holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
     disputes = Disputes(ledger, group)
@@ -112,10 +117,6 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     opening = opening or marks.escaped(marks.wall.masked(matter))
     head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
-
-
-def _texts_of(statements: Iterable[Statement]) -> list[str]:
-    return [said.body for said in statements]
 
 
 def _led_by(name: str, holder: str, view: str) -> str:
