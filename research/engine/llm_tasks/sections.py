@@ -220,7 +220,10 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         steps, left = answer.next_steps, open_points(run.ledger, answer.open)
 
     def read(texts: Sequence[str]) -> list[Statement]:
-        said = (_summarised(text, [each.statement for each in shown], run.ledger) for text in texts)
+        said = (
+            summary_statement(text, [each.statement for each in shown], run.ledger)
+            for text in texts
+        )
         return [each for each in said if each]
 
     verdict = [replace(said, is_verdict=True) for said in read(answer.verdict[:MOST_OF_A_VERDICT])]
@@ -258,7 +261,9 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
     }
 
 
-def _summarised(text: str, statements: Sequence[Statement], ledger: Ledger) -> Statement | None:
+def summary_statement(
+    text: str, statements: Sequence[Statement], ledger: Ledger
+) -> Statement | None:
     """Return a sentence of the summary with the evidence of the statements that it names; None
     where it names none.
     """

@@ -171,6 +171,9 @@ def test_an_earlier_value_is_told_where_the_newer_one_is() -> None:
     aside, said = Statement("Work stops.", ("E2",)), Statement("The fine is 3,200 talers.", ("E2",))
     told = with_previous_values(Draft((), (Section("A1", (aside, said)),)), ledger)
     assert [each.earlier for each in told.sections[0].statements] == [(), ("E1",)]
+    before = Statement("Until 2023 it was 900 talers.")
+    told = with_previous_values(Draft((), (Section("A1", (said, before)),)), ledger)
+    assert told.sections[0].statements[0].earlier == (), "the section tells it"
 
 
 def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.llm_tasks.sections import summarised_of
-from research.engine.report.draft import Section, Statement
+from research.engine.evidence.relations import Relations
+from research.engine.llm_tasks.sections import summarised_of, summary_statement
+from research.engine.report.draft import Section, Statement, cite_ids
 from tests.engine.report.test_comparing import ledger_of, record_of
 
 CLAIMS = {
@@ -60,3 +61,15 @@ def test_both_sides_of_a_dispute_stand_together_behind_what_introduces_it(known:
 def test_no_dispute_is_shown_by_one_side(known: Ledger) -> None:
     told = shown(known, HOLDS, RAIN, FROST, most=3)
     assert [text for _, text in told] == [HOLDS.text]
+
+
+def test_a_summary_cites_an_earlier_value_only_where_it_gives_it() -> None:
+    now, was = "The fee is 30 marks.", "The fee was 20 marks."
+    made = ledger_of(record_of("E1", now, "a.example"), record_of("E2", was, "b.example"))
+    made.relations = Relations(replaced={"E2": "E1"})
+    rise = "The fee is 30 marks, 50% {= (30 - 20) / 20} more than the 20 marks of before. [E1, E2]"
+    told = [cite_ids(rise, made)]
+    said = summary_statement("The fee is 30 marks. [1]", told, made)
+    assert said and (said.evidence, said.formulas) == (("E1",), ())
+    grown = summary_statement("The fee has grown by 50% to 30 marks. [1]", told, made)
+    assert grown and set(grown.evidence) == {"E1", "E2"} and grown.formulas == told[0].formulas
