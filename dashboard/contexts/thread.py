@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.urls import reverse
@@ -12,8 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import titles, words
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
+from dashboard.contexts.quality import listed_open
 from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
+from dashboard.markdown.report import open_points
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -178,14 +180,7 @@ def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
     """
     parts = exclude_dropped(rows.progress.aspects)
     unanswered = {part.id: part.text for part in parts if part.mark not in ANSWERED}
-    open_texts = [
-        *unanswered.values(),
-        *(
-            gap.text
-            for gap in rows.progress.gaps
-            if gap.closed_round is None and gap.aspect not in unanswered
-        ),
-    ]
+    open_texts = [*unanswered.values(), *_points_left(rows, unanswered)]
     doubts = [(AnswerStatus.DISPUTED, gettext("Why do sources disagree on this: %(question)s"))]
     if rows.judged_by_model:
         doubts += [
@@ -202,6 +197,19 @@ def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
     lead = lead_of(parts)
     texts = list(dict.fromkeys(found))[:SUGGESTED]
     return [(text, capitalize_heading(titles.without_lead_within(text, lead))) for text in texts]
+
+
+def _points_left(rows: RunRows, unanswered: Collection[str]) -> list[str]:
+    """Return the points that the report lists as open; of one without such a list, what the last
+    assessment missed on other sub-questions than these.
+    """
+    if rows.report and listed_open(rows) is not None:
+        return open_points(rows.report.markdown, rows.run.language)
+    return [
+        gap.text
+        for gap in rows.progress.gaps
+        if gap.closed_round is None and gap.aspect not in unanswered
+    ]
 
 
 def _as_question(text: str) -> str:

@@ -38,7 +38,7 @@ SKIPPED_FOLDERS = frozenset({"_sources", "_static", "node_modules", "__pycache__
 # Names that say nothing of what a folder contains.
 GENERIC_FOLDERS = frozenset({
     "html", "htm", "doc", "docs", "documentation", "man", "manual", "files", "text", "txt", "pdf",
-    "pages", "content", "public", "site", "www", "build", "_build", "dist", "out", "output",
+    "content", "public", "site", "www", "build", "_build", "dist", "out", "output",
     "share", "usr", "var", "lib", "opt", "srv", "mnt", "data", "home",
 })  # fmt: skip
 MOST_KINDS = 8

@@ -71,7 +71,7 @@ WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4200)
 TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 4200)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
-MOST_STEPS = 5
+MOST_STEPS = 6
 VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
 """Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
 LEAST_DRAFT = 400

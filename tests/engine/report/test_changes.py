@@ -105,7 +105,7 @@ def test_the_table_cites_both_values_and_says_where_its_dates_are_from() -> None
     shown = rendered(with_changes(PAY, TRIAL, VOTE))
     assert "|  | Before | Now | As of | First reported |" in shown
     assert "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] |  | June 2025 |" in shown
-    assert "| Length of a jury trial | 9 days [3] | 6 days [4] | 2025 |  |" in shown
+    assert "| Length of a jury trial | 9 days (2014) [3] | 6 days [4] | 2025 |  |" in shown
     assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |  |" in shown
     assert shown.index("## What has changed") < shown.index("## How much")
 

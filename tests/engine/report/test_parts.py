@@ -121,7 +121,7 @@ def test_a_statement_that_a_newer_source_contradicts_says_so(known: Ledger) -> N
 @pytest.mark.parametrize(
     ("layout", "told"),
     [
-        (USUAL, "*◐ 1 of 2 statements confirmed by 2 sites or more · Sources disagree*"),
+        (USUAL, "*● 1 of 2 statements confirmed by 2 sites or more · Sources disagree*"),
     ],
 )
 def test_a_section_with_both_sides_is_not_called_well_established(

@@ -10,7 +10,7 @@ from research.engine.evidence.relations import ToldChange
 from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
-from research.engine.report.parts.dating import MONTH, stated_date
+from research.engine.report.parts.dating import MONTH, YEAR, stated_date
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
@@ -33,6 +33,8 @@ def render_changes(draft: Draft, marks: Markers) -> str:
     for each in told:
         texts = (each.what, each.before, each.now)
         named, was, now = (marks.sentence(marks.wall.masked(text)) for text in texts)
+        year = _year_before(each, ledger)
+        was = f"{was} ({year})" if year and year not in was else was
         cells = (f"{was} {marks.of(each.old)}", f"{now} {marks.of(each.new)}")
         since, reported = _stated(each, ledger), _reported(each, ledger)
         dates = [words.date(since), "" if since else words.date(reported)]
@@ -53,6 +55,16 @@ def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
 def _stated(change: ToldChange, ledger: Ledger) -> str:
     """Return when something changed, otherwise of when its newer value is, by the findings."""
     return change.since or max(stated_date(ledger.book.records[i]) for i in change.new)
+
+
+def _year_before(change: ToldChange, ledger: Ledger) -> str:
+    """Return the year of an earlier figure, by the finding that states it; "" if none does, and
+    where something held until it was changed.
+    """
+    if ledger.began < Form.COMPUTED or not any(map(str.isdigit, change.before)):
+        return ""
+    stated = (stated_date(ledger.book.records[i]) for i in change.old)
+    return max(stated, default="")[:YEAR]
 
 
 def _reported(change: ToldChange, ledger: Ledger) -> str:

@@ -123,7 +123,9 @@ def _support_line(
         has_rivals = names_rivals and _has_rivals(cited)
         if _says_little(ledger, share, noun) and not has_rivals:
             return ""
-        return _share_line(share, has_rivals, noun, words)
+        is_split = has_rivals and ledger.began < Form.COMPUTED
+        line = _share_line(share, is_split, noun, words)
+        return f"{line} · {words['disagree']}" if has_rivals else line
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
         has_rivals = names_rivals and _has_rivals(cited)
@@ -180,13 +182,12 @@ def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:
     return ledger.began >= Form.REPAIRED and is_one_work and 2 * confirmed < every
 
 
-def _share_line(share: tuple[int, int], has_rivals: bool, noun: str, words: Labels) -> str:
+def _share_line(share: tuple[int, int], is_split: bool, noun: str, words: Labels) -> str:
     confirmed, every = share
-    mark = "●" if 2 * confirmed >= every and not has_rivals else "◐"
+    mark = "●" if 2 * confirmed >= every and not is_split else "◐"
     where = words.count(noun, 2)
     key = "share_in_documents" if noun == "document" else "confirmed_share"
-    told = words[key].format(n=confirmed, all=every, where=where)
-    return f"{mark} {told} · {words['disagree']}" if has_rivals else f"{mark} {told}"
+    return f"{mark} {words[key].format(n=confirmed, all=every, where=where)}"
 
 
 def _support_words(standing: AnswerSupport, cited: set[str], words: Labels, noun: str) -> str:

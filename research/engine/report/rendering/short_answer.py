@@ -26,6 +26,8 @@ from research.engine.report.report_format import Layout
 
 LEAST_PARTS, LEAST_LISTED = 2, 3
 """Sub-questions from which the summary names those without an answer, and lists the others."""
+MOST_BESIDE_STEPS = 8
+"""Sub-questions whose answers are left to their sections where the short answer has steps."""
 
 
 def render_short(
@@ -47,6 +49,8 @@ def render_short(
         whole = draft.short_answer[: -sum(map(len, items))]
         is_tabled = not marks.layout.as_table
         span = tell_span(draft, ledger, marks.words) if is_tabled else ""
+        if steps and whole and len(items) <= MOST_BESIDE_STEPS:
+            items = []  # each section begins with its answer as well
         return _render_items(whole, items, marks, status, span, steps)
     if not draft.by_code:
         told = _render_unlisted(draft.short_answer, marks, asked)
