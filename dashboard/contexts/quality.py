@@ -258,10 +258,10 @@ def criterion_context(stored: dict[str, Any]) -> dict[str, Any]:
     If it is below the minimum and marked unavailable, the text includes the reason.
     """
     met = stored["value"] >= stored["minimum"]
-    text = _("%(criterion)s: %(value)s of %(minimum)s") % {
+    text = _("%(criterion)s: %(value)s (at least %(minimum)s)") % {
         "criterion": worded(stored["name"]),
-        "value": words.format_number(stored["value"]),
-        "minimum": words.format_number(stored["minimum"]),
+        "value": words.format_number(round(stored["value"], 2)),
+        "minimum": words.format_number(round(stored["minimum"], 2)),
     }
     reason = "" if met else worded(stored.get("unavailable", ""))
     missing = words.GATE_DECISION["not_to_be_had"].word

@@ -268,8 +268,8 @@ def test_each_gate_is_shown_as_it_was_last_with_what_it_counted(
         )
     shown = BeautifulSoup(page(client, run), "html.parser").select(".gates > li")
     assert [" ".join(gate.get_text(" ").split()) for gate in shown] == [
-        "Overview no further sources found round 2 sources found: 2 of 3 "
-        "pages: 2 of 5; no further sources found: all were read"
+        "Overview no further sources found round 2 sources found: 2 (at least 3) "
+        "pages: 2 (at least 5); no further sources found: all were read"
     ]
 
 
