@@ -127,7 +127,7 @@ QUICK = (
     Bar("simple_wall", "simple: wall ÷ the bare loop's", "≤", 1.7),
     Bar("medium_wall", "medium: wall ÷ the bare loop's", "≤", 1.8),
     Bar("complex_wall", "complex: wall ÷ the bare loop's", "≤", 1.7),
-    Bar("complex_tokens", "complex: tokens ÷ the bare loop's", "≤", 0.70, guard=0.72),
+    Bar("complex_tokens", "complex: tokens ÷ the bare loop's", "≤", 0.70),
     Bar("busy_p50", "wall ÷ time with any request in flight, p50", "≤", 1.15),
     Bar("repeated_fetches", "pages fetched twice in a run", "=", 0, ".0f"),
     Bar("quote_precision", "quotes that stand in their page", "=", 1.0, ".4f"),
