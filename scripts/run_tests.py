@@ -1,6 +1,6 @@
 """Run the tests of the product, as `make test` does, and end with one line of totals.
 
-Tests run in up to four processes, one per core, and two more, and browser tests beside them in as
+Tests run in up to four processes, one per core, and one more, and browser tests beside them in as
 many as there are cores: all wait half of the time. Browser tests are separate, because synchronous
 Playwright keeps an event loop running, in which asyncio tests fail; their output follows that of
 the others. `--fast` (`make test-fast`) skips tests of browsers, services and other processes, and
@@ -38,7 +38,7 @@ def main(extra: list[str]) -> int:
     elif is_fast:
         parts = [(["tests", *apart, "-m", f"not browser{NOT_FAST}"], PROCESSES + 1)]
     else:
-        parts = [(["tests", *apart, "-m", "not browser"], PROCESSES + 2)]
+        parts = [(["tests", *apart, "-m", "not browser"], PROCESSES + 1)]
         if (ROOT / BROWSER_TESTS).is_dir():
             parts.append(([BROWSER_TESTS, "-p", "no:schemathesis"], PROCESSES))
     if not is_bench and not (ROOT / ENGINE_TESTS / "__pycache__").is_dir():
