@@ -9,7 +9,8 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const { shows } = fragment.firstElementChild?.dataset ?? {};
   if (shows && shows !== page.dataset.shows) requestAnimationFrame(() => tell(shows));
-  if (target.matches(".outcome") && isReading()) stayAtResearch();
+  const first = target.matches(".run:not([data-shows~=outcome]) .outcome");
+  if (first && isReading()) stayAtResearch();
   if (fragment.querySelector(".failure")) page.querySelector(".workings").open = isReading();
   if (target.dataset.rows === undefined) {
     keepOpen(target, fragment.firstElementChild);
@@ -96,7 +97,7 @@ const newer = document.getElementById("show-newer");
 function isReading() {
   const chosen = document.getSelection();
   return (
-    window.scrollY > 80 ||
+    scrollY > 80 ||
     (chosen && !chosen.isCollapsed) ||
     document.querySelector(".evidence details[open], .research :focus") !== null
   );
@@ -142,11 +143,11 @@ function grow() {
 
 if (!CSS.supports("field-sizing", "content")) {
   for (const kind of ["input", "htmx:afterSwap"]) document.addEventListener(kind, grow);
-  window.addEventListener("resize", grow);
+  addEventListener("resize", grow);
   grow();
 }
 
-// a plan's lines, whose texts move between their fields:
+// a plan's lines, whose texts move between fields:
 
 document.addEventListener("click", ({ target }) => {
   const button = target.closest(".line-moves button");
@@ -168,8 +169,8 @@ document.addEventListener("click", ({ target }) => {
 
 const lost = document.querySelector(".lost");
 let isLeft = false;
-window.addEventListener("pagehide", () => (isLeft = true));
-window.addEventListener("pageshow", () => (isLeft = false));
+addEventListener("pagehide", () => (isLeft = true));
+addEventListener("pageshow", () => (isLeft = false));
 
 // htmx does not reconnect after other codes.
 document.addEventListener("htmx:wsClose", ({ detail }) => {
@@ -205,7 +206,7 @@ setInterval(() => {
 
 const tellMe = document.getElementById("tell-me");
 const wish = `tell ${page.id}`;
-// The page of notifications turns them on for every run; the button here decides for this one.
+// The page of notifications turns them on for all runs, this button for one.
 const isWished = () => (sessionStorage.getItem(wish) ?? localStorage.getItem("tell")) === "yes";
 
 function showWish() {

@@ -303,8 +303,8 @@ def parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
 
 
 def gaps_title(parts: Sequence[GapPart], *, ended: bool, listed: bool) -> dict[str, Any]:
-    """Return what the list of gaps is called; `listed` says that the report has a list of its own,
-    made later, of what it leaves open.
+    """Return the heading of the list of gaps. `listed` is True if the report itself lists its open
+    points, which were determined after these gaps.
     """
     still_open = sum(part.closed_round is None for part in parts)
     shown = still_open if ended else len(parts)

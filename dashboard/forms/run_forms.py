@@ -79,7 +79,7 @@ def instruction_field(example: Any, help_text: Any, *, required: bool = True) ->
 
 
 class InstructionForm(forms.Form):
-    """An instruction in words, in a line that names itself for want of room."""
+    """An instruction in words; its placeholder serves as the visible label."""
 
     text = instruction_field(
         KEEP_IN_MIND,

@@ -57,16 +57,16 @@ CALCULATIONS_SHOWN = 3
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
 LONG_COMMAND = 20
-"""Characters from which code with a space stands on a line of its own."""
+"""Length in characters above which code that contains a space is set as a block."""
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
 LONG_QUOTATION = 40
 """Words from which a quotation is a block."""
 MARKS = re.compile(r"(?=“)|(?<=”)")
 ATTRIBUTION = re.compile(r"\s*(?:\([^()]{1,200}\))?[.,;]?\s*")
-"""What stands between a quotation and its markers: " (trees.test). "."""
+"""Attribution between a quotation and its citation markers: " (trees.test). "."""
 OMISSION = " … "
-"""What stands between quoted sentences that are apart on their page."""
+"""Ellipsis between quoted sentences that are not adjacent on their page."""
 
 
 def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:

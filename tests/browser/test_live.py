@@ -132,6 +132,24 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(page.locator(".stored details[open] > :not(summary)").first).to_be_visible()
 
 
+def test_a_report_that_arrives_again_stays_in_view(server: Server, open_page: Open) -> None:
+    """Somebody reads it already: the page must not go back to how it was researched."""
+    page = open_page(server)
+    page.get_by_role("button", name=SAMPLES[0]).click()
+    page.wait_for_url("**/runs/*/")
+    expect(page.locator(".report")).to_be_visible()
+    page.locator(".report p").first.select_text()
+    page.evaluate("""() => {
+      const target = document.querySelector(".outcome");
+      const fragment = document.createElement("div");
+      fragment.append(target.cloneNode(true));
+      const detail = { target, fragment, shouldSwap: true };
+      document.dispatchEvent(new CustomEvent("htmx:oobBeforeSwap", { detail }));
+    }""")
+    expect(page.locator(".report")).to_be_visible()
+    assert page.locator(".run").get_attribute("data-tab") != "research"
+
+
 def test_a_sample_without_javascript_ends_the_same(server: Server, open_page: Open) -> None:
     page = open_page(server, java_script_enabled=False)
     page.goto(server.url)

@@ -134,8 +134,8 @@ def find_crowding(
 
 
 def _words_of_part(plan: Plan, config: ResearchConfig, parts: int) -> tuple[int, int]:
-    """Return the least and most words of a sub-question, in tens, as the author is told them; the
-    summary of a standard report counts towards its length.
+    """Return the minimum and maximum number of words per sub-question, rounded down to tens, as
+    the draft's prompt gives them; the summary of a standard report counts towards its length.
     """
     least, most = limits_for(config, plan.complexity, parts).words
     if config.research_depth == "standard":

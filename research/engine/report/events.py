@@ -126,7 +126,7 @@ def without_connective(text: str) -> str:
 
 
 def _clauses(body: str, found: list[FoundDate]) -> Iterator[str]:
-    """Yield the clauses of a sentence, each with dates of its own and as a sentence."""
+    """Yield the dated clauses of a sentence, each as a complete sentence."""
     start = 0
     for boundary in _BOUNDARY.finditer(body):
         rest = body[boundary.end() :]
@@ -149,7 +149,7 @@ def _has_subject(rest: str) -> bool:
 
 
 def _stands_alone(clause: str, body: str, language: str) -> bool:
-    """Return whether a clause of a sentence is one of its own, and nobody's words."""
+    """Return whether a clause can be read without its sentence and is no reported speech."""
     is_clause = _VERB.search(without_dates(clause)) and not _DEPENDENT.match(clause)
     is_dated = any(is_exact(each.date) for each in find_dates(clause))
     if not (is_clause and is_dated) or _REPORTED.search(clause):

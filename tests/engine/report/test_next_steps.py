@@ -46,7 +46,7 @@ def refusing(answer: Answer) -> Answer:
 async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() -> None:
     model, ran = await asked(FOUNDRY)
     told = ran.report.markdown
-    assert f"**What to do.** *{INFERRED}*\n\n1. Look for the papers" in told
+    assert f"**Short answer.**\n\n**What to do.** *{INFERRED}*\n\n1. Look for the papers" in told
     assert told.index("Short answer") < told.index("What to do") < told.index("## ")
     [line] = [line for line in told.splitlines() if line.startswith("1. Look")]
     assert line.endswith("]") and "E1" not in line
@@ -91,8 +91,9 @@ async def test_a_step_may_set_something_to_zero() -> None:
 
 
 async def test_a_value_of_the_model_s_own_is_marked() -> None:
-    _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", "Go. [E2]")
-    assert "What to do" not in ran.report.markdown or "--copies" not in ran.report.markdown
+    _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", FOUNDRY)
+    assert ". Look for the papers" in ran.report.markdown
+    assert "--copies" not in ran.report.markdown
     _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line

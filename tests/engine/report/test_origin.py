@@ -13,7 +13,7 @@ from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Evidence, Source, StopReason
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.messages import stop_message
-from research.engine.report.parts.sources import quoted_from
+from research.engine.report.parts.sources import lone_titles
 from research.engine.report.rendering.markdown import render_report
 from tests.engine.report.test_comparing import ledger_of, record_of
 
@@ -145,6 +145,10 @@ def test_a_quotation_from_one_manual_is_named_by_its_page() -> None:
     known = ledger_of(*of_sites(*["manual.example"] * 10))
     titled(known, *(f"25.{n} Part (P{n}) — {MANUAL}" for n in range(10)), site=MANUAL)
     [source] = known.book.records["E2"].sources
-    assert quoted_from(source, known) == "25.1 Part"
+    assert lone_titles(known)[source.url] == "25.1 Part"
+    quotation = Statement("“It is on.”", ("E2",), quoted=True)
+    draft = Draft((), (Section("A1", (quotation,)),))
+    assert "(25.1 Part)" in render_report(known, draft, "", 0, 0).markdown
     known.began = Form.REPAIRED
-    assert quoted_from(source, known) == MANUAL
+    assert lone_titles(known) == {}
+    assert f"({MANUAL})" in render_report(known, draft, "", 0, 0).markdown

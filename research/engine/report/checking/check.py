@@ -140,8 +140,8 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
 
 
 def needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
-    """Return the faulty sentences on the question as a whole behind a first one that stands: their
-    quotes say nothing of the whole, so that a repair only lists what they say.
+    """Return the faulty verdict sentences if the first one is sound: their quotes don't answer the
+    whole question, so a repair would only list what each quote says.
     """
     faulty = {fault.statement for fault in faults}
     told = [said for said in draft.short_answer if said.is_verdict]

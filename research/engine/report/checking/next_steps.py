@@ -53,14 +53,14 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
         said = said[0].lower() + said[1:]  # "Plan …" is no name
     if not _is_alike(said, step, given, ledger):
         return False
-    names = {name for code in _code_of(step, ledger) for name in _named(code)}
-    if ledger.began >= Form.COMPUTED:
-        names |= {name for name in identifiers_in(step.text) if not name[0].isdigit()}
-    return all(_is_known(name.casefold(), given.casefold(), ledger) for name in names)
+    if ledger.began >= Form.COMPUTED and not identifiers_in(said) <= identifiers_in(given):
+        return False
+    names = {name.casefold() for code in _code_of(step, ledger) for name in _named(code)}
+    return all(_is_known(name, given.casefold(), ledger) for name in names)
 
 
 def _is_known(name: str, given: str, ledger: Ledger) -> bool:
-    """Return whether a name stands in what a step draws on, or in code of it on a page read."""
+    """Return whether an identifier in code occurs in the step's sources or on any page read."""
     return name in given or any(name in page.text.casefold() for page in ledger.pages.values())
 
 

@@ -48,7 +48,7 @@ def note_kinds(ledger: Ledger, said: Mapping[str, str]) -> None:
 
 
 _PARENTHESIS = re.compile(r" ?\([^()]{0,80}\)")
-"""Part of a title that stands in a parenthesis itself."""
+"""Parenthesis within a title, which would be nested in that of an attribution."""
 
 
 @dataclass(frozen=True)
@@ -183,15 +183,17 @@ def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
     return escape_markdown(site_name(source, ledger))
 
 
-def quoted_from(source: QuoteSource, ledger: Ledger) -> str:
-    """Return what a quotation is from, as Markdown: its page, where (nearly) all evidence is of one
-    site or collection, otherwise its site.
+def lone_titles(ledger: Ledger) -> dict[str, str]:
+    """Return the titles of pages by address, without parentheses, of the one site or collection
+    that (nearly) all evidence is from; {} where there are several.
     """
-    is_lone = ledger.began >= Form.COMPUTED and source.domain in _lone_domains(ledger)
-    named = source_names(ledger, ()).get(source.url) if is_lone else None
-    if named is None:
-        return publisher_of(source, ledger)
-    return escape_markdown(_PARENTHESIS.sub("", named.title) or named.title)
+    lone = _lone_domains(ledger) if ledger.began >= Form.COMPUTED else set[str]()
+    names = source_names(ledger, ()) if lone else {}
+    return {
+        url: _PARENTHESIS.sub("", name.title) or name.title
+        for url, name in names.items()
+        if ledger.sources[url].domain in lone
+    }
 
 
 def site_name(source: QuoteSource, ledger: Ledger) -> str:

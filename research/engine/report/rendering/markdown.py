@@ -107,7 +107,8 @@ def render_report(
     is_told = layout.is_terse and bool(left or status)
     cut_off = render_left_out(draft, marks) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
-    start = "\n\n" if short.startswith("- ") else " "
+    is_block = short.startswith("- ") or (steps and short.startswith(steps))
+    start = "\n\n" if is_block else " "
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"

@@ -53,7 +53,7 @@ _CODED = re.compile(
     # "work_mem = 64MB": a setting with its value
     rf"|{_IDENTIFIER.pattern}(?: ?= ?(?:'[^'`]{{0,40}}'|-?\w{{1,20}}(?:\.\w{{1,20}}){{0,3}}%?))?"
 )
-"""What is code wherever it stands: commands, options, settings with values, identifiers."""
+"""Text that is set as code: commands, options, settings with values, identifiers."""
 
 
 def escape_markdown(text: str) -> str:

@@ -15,6 +15,7 @@ from research.engine.records import Citation, Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import year_of_cell
 from research.engine.report.parts.headings import headings_of
+from research.engine.report.parts.sources import lone_titles
 from research.engine.report.rendering.calculations import Calculated, lines_with
 from research.engine.report.rendering.markdown_escape import (
     PLACE_END,
@@ -67,6 +68,11 @@ class Markers:
         """Return the escaped headings of the sub-questions."""
         known = headings_of(self.ledger)
         return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
+
+    @cached_property
+    def lone_titles(self) -> Mapping[str, str]:
+        """Return the titles that name the pages of the only site or collection; see `sources`."""
+        return lone_titles(self.ledger)
 
     @cached_property
     def wall(self) -> AddressWall:

@@ -24,7 +24,7 @@ from research.engine.report.parts.sources import (
     doubt_mark,
     holder_of_side,
     kind_of_holder,
-    quoted_from,
+    publisher_of,
     reported_by,
     site_name,
     told_by,
@@ -332,7 +332,8 @@ def _name_of(quotation: Statement, marks: Markers) -> str:
     """Return the site that a quotation is taken from."""
     source = marks.ledger.book.records[quotation.evidence[0]].sources[0]
     if not marks.layout.is_dense or marks.ledger.began >= Form.COMPUTED:
-        return quoted_from(source, marks.ledger)
+        title = marks.lone_titles.get(source.url)
+        return escape_markdown(title) if title else publisher_of(source, marks.ledger)
     return escape_markdown(_site_of(source, marks.ledger))
 
 
