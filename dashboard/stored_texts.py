@@ -220,6 +220,8 @@ TEMPLATES = (
     _("measured otherwise"),
     # what went wrong
     _("Done by code instead: %(cause)s."),
+    _("Left out: %(n)s. They say something that no source does."),
+    _("Left out: %(n)s. No verifier was believed on them."),
     _("The process ended while this model call was under way; it may be paid for twice."),
     _("Prompts were cut to the model's window: the least relevant of what was read is left out."),
     _("Not added: there are %(n)s already."),

@@ -9,6 +9,8 @@ import pytest
 from research.engine.evidence.store import Finding
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
+from research.engine.records import Problem
+from research.engine.report.checking.check import STEPS_REFUSED, STEPS_UNCHECKED
 from research.engine.report.checking.next_steps import is_within_evidence, proposes
 from research.engine.report.draft import cite_ids
 from tests.engine.scripted import (
@@ -113,11 +115,13 @@ async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
 async def test_a_step_that_says_something_else_is_left_out() -> None:
     _, ran = await asked(FOUNDRY, verify=refusing)
     assert "What to do" not in ran.report.markdown
+    assert Problem("next steps", STEPS_REFUSED.format(n=1)) in ran.of(Problem)
 
 
 async def test_without_a_believed_verifier_there_are_no_steps() -> None:
     _, ran = await asked(FOUNDRY, verify=lambda answer: {**answer, "carried": [], "more": []})
     assert "What to do" not in ran.report.markdown
+    assert Problem("next steps", STEPS_UNCHECKED.format(n=1)) in ran.of(Problem)
 
 
 async def test_a_run_of_an_earlier_form_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ OF_ITS_OWN = (
     "a next step may have figures of its quotes, of the question or of a formula, and names of its "
     "quotes and of the question; in backticks, values may be its own, and names those of any page"
 )
+STEPS_REFUSED = "Left out: {n}. They say something that no source does."
+STEPS_UNCHECKED = "Left out: {n}. No verifier was believed on them."
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
@@ -81,6 +83,10 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
     steps, on_steps = await steps_that_follow(run, known)
+    if run.form >= Form.COMPUTED and (left_out := len(draft.next_steps) - len(steps)):
+        is_judged = not known or on_steps.use == "believed"
+        told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
+        run.trouble("next steps", told.format(n=left_out))
     shown = quote_instead(
         replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
     )
