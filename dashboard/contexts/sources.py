@@ -24,8 +24,8 @@ from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
-from research.engine.evidence.origin import shorten_titles
 from research.engine.evidence.quotes import plain_quote
+from research.engine.evidence.titles import shorten_titles
 from research.models import EvidenceSource, Source
 
 FIRST = "cited"

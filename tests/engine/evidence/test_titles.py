@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.evidence.origin import shorten_titles
+from research.engine.evidence.titles import shorten_titles
 
 MANUAL = "PostgreSQL 15.19 Documentation"
 

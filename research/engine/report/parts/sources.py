@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.origin import origin_of, shorten_titles
+from research.engine.evidence.origin import origin_of
+from research.engine.evidence.titles import shorten_titles
 from research.engine.journal.forms import Form
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, QuoteSource, Source
