@@ -1,3 +1,4 @@
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from random import Random
@@ -5,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.ports import SearchAnswer, SearchRequest
+from research.engine.ports import ModelAnswer, ModelRequest, SearchAnswer, SearchRequest
 from research.engine.records import Estimate, GateResult, Plan, Problem, Status, StopReason, Unit
 from tests.engine.report.test_report import check_markers
 from tests.engine.scripted import (
@@ -55,8 +56,23 @@ class TreeOracle(Oracle):
         }
 
 
+class Slow(TreeOracle):
+    """Takes a second of virtual time for an answer; knows the most calls in flight."""
+
+    answering = answering_at_once = 0
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        self.answering += 1
+        self.answering_at_once = max(self.answering, self.answering_at_once)
+        try:
+            await asyncio.sleep(1)
+            return await super().complete(request)
+        finally:
+            self.answering -= 1
+
+
 class Narrow(Web):
-    """Knows the most searches that were under way at once."""
+    """Takes a second of virtual time for a search; knows the most in flight."""
 
     searching = searching_at_once = 0
 
@@ -64,6 +80,7 @@ class Narrow(Web):
         self.searching += 1
         self.searching_at_once = max(self.searching, self.searching_at_once)
         try:
+            await asyncio.sleep(1)
             return await super().search(request)
         finally:
             self.searching -= 1
@@ -144,12 +161,10 @@ async def test_what_is_learned_names_its_pages_and_is_kept_once_in_the_same_orde
 @pytest.mark.parametrize("most", [1, 2, 3])
 async def test_no_more_queries_are_at_work_at_once_than_allowed(most: int) -> None:
     """B5, over every level."""
-    world = tree_world(TreeOracle())
-    world.web = Narrow(many_pages())  # type: ignore[arg-type]
-    assert world.model is not None
-    await world.ask(SIMPLE.question, **FIXED, max_concurrent_research_units=most)
-    assert world.web.searching_at_once == most
-    assert world.model.at_once == most
+    web, model = Narrow(many_pages()), Slow()  # type: ignore[arg-type]
+    await World(web, model).ask(SIMPLE.question, **FIXED, max_concurrent_research_units=most)
+    assert web.searching_at_once == most
+    assert model.answering_at_once == most
 
 
 async def test_a_query_reads_its_four_best_pages() -> None:
