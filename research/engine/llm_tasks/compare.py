@@ -41,6 +41,7 @@ from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Evidence
+from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import (
     amounts_of,
     asks_for_changes,
@@ -48,6 +49,7 @@ from research.engine.report.parts.dating import (
     latest_date,
     recalls,
 )
+from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.sources import note_kinds
 from research.engine.run import Run
 from research.engine.text import entities
@@ -328,12 +330,11 @@ def find_changes(
     replaced: Mapping[str, str],
     most: int | None = None,
 ) -> tuple[ToldChange, ...]:
-    """Return the first checked changes, at `most` so many, in the order of the sub-questions: both
-    values stand in quotes of their evidence that name what has changed, and the newer one isn't
-    outdated itself.
+    """Return the first checked changes, at `most` so many, those first that answer the question
+    best, in runs before `Form.COMPUTED` in the order of the sub-questions: both values stand in
+    quotes of their evidence that name what has changed, and the newer one isn't outdated itself.
     """
-    places = {part: place for place, part in enumerate(ledger.aspects)}
-    found: dict[tuple[str, str], tuple[int, ToldChange]] = {}
+    found: dict[tuple[str, str], ToldChange] = {}
     for said in answers:
         what, before, now = map(normalise_space, (said.what, said.before, said.now))
         old = _with_value(ledger, said.old, what, before)
@@ -343,10 +344,24 @@ def find_changes(
             dated = " ".join(s.quote for r in (*old, *new) for s in r.sources)
             since = latest_date(said.since) if term_set(said.since) <= term_set(dated) else ""
             ids = tuple(r.id for r in old), tuple(r.id for r in new)
-            place = min(places.get(r.aspect_id or "", len(places)) for r in new)
-            found[what, now] = place, ToldChange(what, before, now, since, *ids)
-    ordered = sorted([*found.values()][:most], key=lambda each: each[0])
-    return tuple(change for _, change in ordered)
+            found[what, now] = ToldChange(what, before, now, since, *ids)
+    return _in_order([*found.values()][:most], ledger)
+
+
+def _in_order(changes: Sequence[ToldChange], ledger: Ledger) -> tuple[ToldChange, ...]:
+    places = {part: place for place, part in enumerate(ledger.aspects)}
+
+    def part_of(change: ToldChange) -> str:
+        parts = (ledger.book.records[i].aspect_id or "" for i in change.new)
+        return min(parts, key=lambda part: places.get(part, len(places)))
+
+    if ledger.began < Form.COMPUTED:
+        return tuple(sorted(changes, key=lambda each: places.get(part_of(each), len(places))))
+    told = {
+        Statement(f"{each.what}: {each.now}", each.new, about=part_of(each)): each
+        for each in changes
+    }
+    return tuple(told[said] for said in MainFindings(ledger).most_direct_first(told))
 
 
 def _with_value(ledger: Ledger, ids: Iterable[str], what: str, value: str) -> list[Evidence]:

@@ -125,8 +125,21 @@ def test_the_table_has_a_column_of_each_kind_of_date_that_there_is() -> None:
     assert "| 145 talers [1] | first reported June 2025 |" in shown and "| Now | As of |" in shown
 
 
-def test_the_most_important_changes_stand_in_the_table_in_the_order_of_the_report() -> None:
+def test_the_changes_that_the_question_asks_for_and_most_sites_tell_stand_first() -> None:
     known = ledger_of(*EVERY)
+    known.question = "What has changed in how many votes convict?"
+    assert [each.what for each in find_changes(known, (PAY, TRIAL, VOTE), {})][0] == VOTE.what
+    assert VOTE.what not in {each.what for each in find_changes(known, (PAY, TRIAL, VOTE), {}, 2)}
+    known = ledger_of(*EVERY)
+    assert [each.what for each in find_changes(known, (PAY, TRIAL), {})] == [PAY.what, TRIAL.what]
+    others = (replace(LENGTH.sources[0], independence_key=f"{n}.example") for n in range(3))
+    known.book.take_over(replace(LENGTH, sources=(*LENGTH.sources, *others)))
+    assert [each.what for each in find_changes(known, (PAY, TRIAL), {})] == [TRIAL.what, PAY.what]
+
+
+def test_earlier_runs_keep_their_changes_in_the_order_of_the_report() -> None:
+    known = ledger_of(*EVERY)
+    known.began = Form.REPAIRED
     known.aspects = {"A2": known.aspects["A1"], **known.aspects}
     known.book.take_over(replace(VOTES, aspect_id="A2"))
     first = find_changes(known, (PAY, VOTE, TRIAL), {}, 2)

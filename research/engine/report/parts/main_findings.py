@@ -113,6 +113,16 @@ class MainFindings:
         newest = max(map(self._year, cited), default=0)
         return sorted(cited, key=lambda each: -self._directness(each, asked, newest))
 
+    def most_direct_first(self, found: Iterable[Statement]) -> list[Statement]:
+        """Return statements `about` any sub-questions, those that answer theirs best first."""
+        every, none = [*found], Asked("", frozenset())
+        newest = max(map(self._year, every), default=0)
+
+        def directness(said: Statement) -> float:
+            return self._directness(said, self._asked.get(said.about, none), newest)
+
+        return sorted(every, key=directness, reverse=True)
+
     def is_aside(self, said: Statement, aspect_id: str) -> bool:
         """Return whether a statement reports an event or opinion outside the question, or opens
         with a reference to the sentence before it.
