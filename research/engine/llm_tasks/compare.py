@@ -33,6 +33,7 @@ from research.engine.llm_tasks.compared_findings import (
     find_disagreements,
     find_replaced,
     matters_of,
+    named_holders,
     settle_suspected_disputes,
     with_doubts,
 )
@@ -171,7 +172,8 @@ async def _note_relations(
     if run.form >= Form.COMPUTED:
         disagree = carried_over(ledger, disagree, relations.replaced)
     if run.form >= Form.REPAIRED:
-        relations = replace(relations, matters=matters_of(ledger, disagree))
+        holders = named_holders(ledger, disagree)
+        relations = replace(relations, matters=matters_of(ledger, disagree), holders=holders)
         disagree = [pair[:2] for pair in disagree]
     ledger.relations = relations
     before = dict(ledger.book.records)
@@ -199,6 +201,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "things": compared_things(run.question.text),
         "most_changes": _most_changes(run),
         "names_matter": run.form >= Form.REPAIRED,
+        "names_holders": run.form >= Form.COMPUTED,
         "sites": unclassified_sites(run),
     }
 
@@ -357,10 +360,8 @@ def _in_order(changes: Sequence[ToldChange], ledger: Ledger) -> tuple[ToldChange
 
     if ledger.began < Form.COMPUTED:
         return tuple(sorted(changes, key=lambda each: places.get(part_of(each), len(places))))
-    told = {
-        Statement(f"{each.what}: {each.now}", each.new, about=part_of(each)): each
-        for each in changes
-    }
+    named = [(f"{each.what}: {each.now}", each) for each in changes]
+    told = {Statement(text, each.new, about=part_of(each)): each for text, each in named}
     return tuple(told[said] for said in MainFindings(ledger).most_direct_first(told))
 
 

@@ -19,6 +19,7 @@ from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
+from research.engine.report.disputes import holders_by_quotes
 from research.engine.report.parts.dating import (
     Stale,
     amounts_of,
@@ -357,12 +358,18 @@ def matters_of(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[tuple[str,
     """
     found = {}
     for pair in told:
-        matter = normalise_space(" ".join(pair[2:])).rstrip(".")
+        matter = normalise_space(" ".join(pair[2:3])).rstrip(".")
         for one, other in known_pairs(ledger, [pair[:2]]):
             claims, language = f"{one.claim} {other.claim}", ledger.plan.language
             if 0 < words_in(matter) <= LONGEST_MATTER and adds_nothing_to(matter, claims, language):
                 found[one.id, other.id] = matter
     return found
+
+
+def named_holders(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return who holds the view of each record, by names after a pair of ids and the matter."""
+    named = [(both, pair[3:]) for pair in told for both in known_pairs(ledger, [pair[:2]])]
+    return {i: who for both, names in named for i, who in holders_by_quotes(both, names).items()}
 
 
 def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None:
@@ -373,7 +380,7 @@ def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None
 
 
 def _answer_the_same(one: Evidence, other: Evidence) -> bool:
-    return not set(one.answers).isdisjoint(other.answers)
+    return not {*one.answers}.isdisjoint(other.answers)
 
 
 def known_pairs(

@@ -180,6 +180,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "most_open": MOST_OPEN if _names_open(run) else 0,
         "seeks": run.form >= Form.COMPUTED,
         "names_matter": run.form >= Form.REPAIRED,
+        "names_holders": run.form >= Form.COMPUTED,
         "has_formulas": run.form >= Form.COMPUTED,
         "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
@@ -11,8 +11,15 @@ from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
 from research.engine.text.entities import find_names
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import (
+    capitalize_heading,
+    normalise_space,
+    term_set,
+    words_in,
+)
 
+LONGEST_HOLDER = 8
+"""Words of the name of who holds a view."""
 MOSTLY = 2 / 3
 """Share of the words of a statement that stand in clauses without a view."""
 _CLAUSE_END = re.compile(r"[,;:]\s|\s[–—]\s")
@@ -37,6 +44,32 @@ def may_hold(name: str, sentence: str) -> bool:
     return not _NO_HOLDER.search(before) and not _GOES_ON.match(after)
 
 
+def holders_by_quotes(pair: Sequence[Evidence], names: Iterable[str]) -> dict[str, str]:
+    """Return who holds the view of each of two records, by id, of the names that a model gives:
+    those that a quote of the record has, unless both are the same.
+    """
+    given = [normalise_space(name) for name in names]
+    is_one = len({name.casefold() for name in given}) < len(given)
+    named = () if is_one else zip(pair, given, strict=False)
+    return {record.id: name for record, name in named if _is_named(name, record)}
+
+
+def _is_named(holder: str, record: Evidence) -> bool:
+    whole = re.compile(rf"(?<!\w){re.escape(holder)}(?!\w)", re.IGNORECASE)
+    quotes = (normalise_space(source.quote) for source in record.sources)
+    is_name = bool(term_set(holder)) and words_in(holder) <= LONGEST_HOLDER
+    return is_name and any(map(whole.search, quotes))
+
+
+def named_holder(evidence: Iterable[str], ledger: Ledger) -> str:
+    """Return who holds the view of records as the model that found the dispute names them; "" for
+    nobody, and for several.
+    """
+    known = ledger.relations.holders
+    names = {known[i] for i in evidence if i in known}
+    return capitalize_heading(names.pop()) if len(names) == 1 else ""
+
+
 def is_beside(said: Statement, ledger: Ledger) -> bool:
     """Return whether a statement only says what no other side of a dispute contradicts: of each
     disputed claim that it cites, what stands in clauses without the name of who holds the view;
@@ -59,9 +92,12 @@ def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
         for name in find_names(record.claim)
         if not term_set(name) <= known and may_hold(name, record.claim)
     ]
+    named = ledger.relations.holders.get(record.id)
+    holders += [named] if named else []
     parts: dict[bool, list[str]] = {True: [], False: []}
     for clause in _CLAUSE_END.split(record.claim):
-        parts[any(name in clause for name in holders)].append(clause)
+        is_view = any(name.casefold() in clause.casefold() for name in holders)
+        parts[is_view].append(clause)
     view, plain = (term_set(" ".join(parts[is_view])) for is_view in (True, False))
     own = term_set(said.body)
     is_plain = bool(view) and own.isdisjoint(view - plain)

@@ -128,7 +128,7 @@ def test_the_table_has_a_column_of_each_kind_of_date_that_there_is() -> None:
 def test_the_changes_that_the_question_asks_for_and_most_sites_tell_stand_first() -> None:
     known = ledger_of(*EVERY)
     known.question = "What has changed in how many votes convict?"
-    assert [each.what for each in find_changes(known, (PAY, TRIAL, VOTE), {})][0] == VOTE.what
+    assert find_changes(known, (PAY, TRIAL, VOTE), {})[0].what == VOTE.what
     assert VOTE.what not in {each.what for each in find_changes(known, (PAY, TRIAL, VOTE), {}, 2)}
     known = ledger_of(*EVERY)
     assert [each.what for each in find_changes(known, (PAY, TRIAL), {})] == [PAY.what, TRIAL.what]

@@ -13,11 +13,11 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import relate_drafted
-from research.engine.llm_tasks.compared_findings import matters_of
+from research.engine.llm_tasks.compared_findings import matters_of, named_holders
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.parts.disagreement import gather_rivals, sides_of
+from research.engine.report.parts.disagreement import gather_rivals, rival_groups, sides_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
@@ -75,7 +75,7 @@ def test_a_side_names_its_holder_its_view_and_who_reports_it(
     known = ledger_with(one, other, sites=(site, "The Daily Tide"), kinds=(kind, "unknown"))
     head, gap, first, second = box_of(known, *said_of(one, other))
     assert (head, gap) == ("Sources disagree:**", ">") and first == item
-    assert second == f"**The Daily Tide** (March 2026) – {TIDE} [2]"
+    assert second == "**The Daily Tide** (March 2026) blames the ferry. [2]"
     dense = Layout(is_dense=True, is_terse=True)
     brief = item.replace(", news, March 2026).", ").")
     assert box_of(known, *said_of(one, other), layout=dense)[2] == brief
@@ -108,6 +108,58 @@ def test_a_side_stands_once_however_many_statements_it_has() -> None:
         "**Three** (March 2026) – Spring it was, by its letters. [2]"
     )
     assert second.startswith("**Two**") and last.startswith("**Four**")
+
+
+KELLER = "Nobody heard it fall, says Dr. Keller, the surveyor of the town."
+COURT = "It fell at night, by what the Court Administration writes."
+
+
+def test_a_side_names_whom_the_quotes_name_and_the_sites_behind_it() -> None:
+    one, other = told(1, KELLER, "a.example", "E2"), told(2, COURT, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Evening Press", "Tide"), kinds=("news", "news"))
+    known.relations = Relations(
+        True, holders={"E1": "Dr. Keller", "E2": "the Court Administration"}
+    )
+    *_, first, second = box_of(known, Statement("It fell unheard.", ("E1",)))
+    assert first == (
+        "**Dr. Keller** – It fell unheard (reported by Evening Press, news, March 2026). [1]"
+    )
+    assert second == (
+        f"**The Court Administration** – “{COURT}” (reported by Tide, news, March 2026) [2]"
+    )
+    known.plan = replace(known.plan, language="de")
+    *_, first, _ = box_of(known, Statement("Niemand hörte es.", ("E1",)))
+    assert first.startswith("**Dr. Keller** – Niemand")
+
+
+@pytest.mark.parametrize(
+    ("names", "held"),
+    [
+        (("Dr. Keller", "the court administration"), ("Dr. Keller", "the court administration")),
+        (("the surveyor of the town", ""), ("the surveyor of the town",)),
+        (("Dr. Kell", "Dr. Keller"), ()),
+        (("it", "It"), ()),
+        (("nobody heard it fall, says Dr. Keller, the surveyor", ""), ()),
+        ((), ()),
+    ],
+)
+def test_a_holder_is_one_whom_a_quote_of_the_side_names(
+    names: tuple[str, ...], held: tuple[str, ...]
+) -> None:
+    known = ledger_with(told(1, KELLER, "a.example"), told(2, COURT, "b.example"))
+    found = named_holders(known, [["E1", "E2", "how it fell", *names]])
+    assert tuple(found.values()) == held
+    assert matters_of(known, [["E1", "E2", "it fell", *names]]) == {("E1", "E2"): "it fell"}
+
+
+def test_what_nobody_disputes_stands_outside_a_side() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, told(3, "The bridge had nine piers.", "c.example"))
+    beside = Statement("The bridge had nine piers and a toll house.", ("E1", "E3"))
+    first, second = said_of(one, other)
+    assert [*rival_groups([first, beside, second], known)] == [[first, second], [beside]]
+    leaning = Statement("It had nine piers and a toll house.", ("E1", "E3"))
+    assert [*rival_groups([first, leaning, second], known)] == [[first, leaning, second]]
 
 
 def test_a_quote_of_a_side_that_the_report_does_not_tell_is_a_side() -> None:

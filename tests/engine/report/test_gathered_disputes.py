@@ -167,11 +167,11 @@ def test_a_plain_fact_that_needs_the_view_before_it_stays_with_it() -> None:
 
 
 def test_what_goes_on_about_a_view_is_nobodys_view(known: Ledger) -> None:
-    more = Statement("Six wheels of the mill were lost.", ("E1", "E6"))
+    more = Statement("They cost the mill six wheels.", ("E1", "E6"))
     draft = Draft((), (Section("A1", (TIDE, more, GATE)),))
     for known.began, led in (
-        (Form.COMPUTED, "[1] Six"),
-        (Form.REPAIRED, "** (January 2026) – Six"),
+        (Form.COMPUTED, "[1] They"),
+        (Form.REPAIRED, "** (January 2026) – They"),
     ):
         told = render_report(known, draft, "", 0, 0).markdown
-        assert f"{led} wheels of the mill were lost" in told
+        assert f"{led} cost the mill six wheels" in told

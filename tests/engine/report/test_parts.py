@@ -352,7 +352,7 @@ def test_a_side_that_goes_on_stands_in_the_box_whole() -> None:
     known = ledger_of(said, told, record_of("E3", "It rained.", "c.example"))
     spring, more, autumn = (
         Statement("It fell in spring.", ("E1",)),
-        Statement("There had been frost.", ("E1", "E3")),
+        Statement("It had been frosty.", ("E1", "E3")),
         Statement("It fell in autumn.", ("E2",)),
     )
     assert [*rival_groups((spring, more, autumn), known)] == [[spring, more, autumn]]

@@ -9,7 +9,13 @@ from itertools import combinations
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.report.checking.statement_check import check_statement
-from research.engine.report.disputes import Disputes, is_beside, may_hold, says_half_of
+from research.engine.report.disputes import (
+    Disputes,
+    is_beside,
+    may_hold,
+    named_holder,
+    says_half_of,
+)
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.repetitions import SAME_WORDS
 from research.engine.report.parts.subjects import refers_back
@@ -212,7 +218,8 @@ def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[li
     def is_plain(said: Statement) -> bool:
         named = term_set(ledger.question) | term_set(said.body)
         leans = refers_back(said.body, ledger.plan.language, named)
-        return is_beside(said, ledger) and not leans
+        is_undisputed = ledger.began >= Form.COMPUTED and disputes.of(said) is None
+        return (is_beside(said, ledger) or is_undisputed) and not leans
 
     def told() -> Iterator[list[Statement]]:
         plain = [said for said in group[1:] if is_plain(said)]
@@ -236,6 +243,14 @@ def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[li
 
 
 def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:
+    """Return who holds the view of each statement of a dispute: whom the model that found the
+    dispute names by the quotes of a side, otherwise whom the statement names.
+    """
+    named = {said: named_holder(said.evidence, ledger) for said in group if not said.quoted}
+    return _holders_by_words(group, ledger) | {said: who for said, who in named.items() if who}
+
+
+def _holders_by_words(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:
     """Return who holds the view of each statement of a dispute, as it names them: the one name that
     the others and the question lack, or the only one that is known as a site. A name that may be a
     place, a time or a listener is none.

@@ -10,7 +10,7 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
-from research.engine.report.disputes import Disputes
+from research.engine.report.disputes import Disputes, named_holder
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
@@ -104,12 +104,15 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
         and any(written_names(said.body) for said in leads)
     ):
         leads, sides = [], [*group]  # the opening holds a view itself
-    holders, shown = holders_of(sides, ledger), {i for said in group for i in said.evidence}
+    holders = {said: marks.wall.masked(each) for said, each in holders_of(sides, ledger).items()}
+    shown = {i for said in group for i in said.evidence}
     disputes = Disputes(ledger, group)
     views = {said for said in group if disputes.of(said) is not None}
     views = views if ledger.began >= Form.COMPUTED else {*group}
     items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
-    items += [_quoted_side(side, marks) for side in _without_rivals(untold)]
+    items += [
+        " ".join(_quoted_view(record, marks) for record in side) for side in _without_rivals(untold)
+    ]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
     matter = next((told for pair, told in matters if shown.issuperset(pair)), "")
@@ -122,12 +125,11 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
 def _led_by(name: str, holder: str, view: str) -> str:
     """Prefix a view with its holder's name, which isn't repeated if the view begins with it."""
     plain = view.removeprefix("The ").removeprefix("the ")
-    if (
-        holder
-        and plain.startswith((f"{holder} ", f"{holder}, "))
-        and name.startswith(f"**{holder}**")
-    ):
-        return f"{name}{plain[len(holder) :]}"
+    for said in (view, plain):
+        opening, rest = said[: len(holder)], said[len(holder) :]
+        opens = bool(holder) and opening.casefold() == holder.casefold()
+        if opens and rest.startswith((" ", ", ")) and name.startswith(f"**{holder}**"):
+            return f"{name}{rest}"
     return f"{name} – {view}"
 
 
@@ -153,12 +155,12 @@ def _one_side(
     return " ".join(told)
 
 
-def _quoted_side(side: Sequence[Evidence], marks: Markers) -> str:
-    return " ".join(
-        f"{holder_of_side(Statement('', (record.id,)), marks.ledger, marks.words, '')} – "
-        f"“{marks.quote_of(record)}” {marks.of([record.id])}"
-        for record in side
-    )
+def _quoted_view(record: Evidence, marks: Markers) -> str:
+    said, ledger, words = Statement("", (record.id,)), marks.ledger, marks.words
+    holder = marks.wall.masked(named_holder(said.evidence, ledger))
+    reported = told_in(said, ledger, words, holder, marks.layout.is_dense)
+    view = f"“{marks.quote_of(record)}”" + (f" ({reported})" if reported else "")
+    return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
 
 
 def _without_rivals(records: Iterable[Evidence]) -> list[list[Evidence]]:
