@@ -70,11 +70,13 @@ class Event:
 
 
 def events_of(said: Statement, language: str) -> tuple[Event, ...]:
-    """Return the events of a statement whose dates have a month; () if none has."""
+    """Return the events of a statement whose dates have a month; where none has, that of its years;
+    () without a date.
+    """
     body = said.body
     found = [each for each in find_dates(body) if is_exact(each.date)]
     if not found:
-        return ()
+        return (_event(body, said),) if _dates_of(body) else ()
     is_english = code_of(language).partition("-")[0] in {"", ENGLISH}
     if len({each.date for each in found}) > 1 and is_english:
         clauses = [*_clauses(body, found)]
@@ -102,21 +104,32 @@ def shorten(text: str) -> str:
 
 def _event(text: str, said: Statement, *, is_part: bool = False) -> Event:
     """Return the event of a text, in a span its first date and its last."""
-    dates = [each for each in find_dates(text) if is_exact(each.date)]
-    first, *others = dates
+    first, *others = _dates_of(text)
     until = next((each.date for each in others[:1] if _is_span(text, first, each)), None)
     whole = without_connective(text)
     return Event(first.date, whole, _evidence_of(text, said) if is_part else said.evidence, until)
+
+
+def _dates_of(text: str) -> list[FoundDate]:
+    """Return the dates of a text that have a month; where none has, its years."""
+    dates = find_dates(text)
+    exact = [each for each in dates if is_exact(each.date)]
+    return exact or [each for each in dates if each.date[0] is not None]
 
 
 def _is_span(text: str, first: FoundDate, last: FoundDate) -> bool:
     """Return whether two dates are the ends of a span: "from May to June 2013", "3-5 May 2013"."""
     if last.start < first.end:
         return True
-    between = text[first.end : last.start]
+    between = text[first.end : _begin(last)]
     if _TO.fullmatch(between):
         return True
-    return bool(_AND.fullmatch(between) and _FROM.search(text[: first.start]))
+    return bool(_AND.fullmatch(between) and _FROM.search(text[: _begin(first)]))
+
+
+def _begin(found: FoundDate) -> int:
+    """Return where a date begins; a lone year is found with the word before it."""
+    return found.start if found.date[1] else found.end - len("2013")
 
 
 def without_connective(text: str) -> str:

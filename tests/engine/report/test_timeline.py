@@ -136,6 +136,31 @@ def test_a_timeline_that_nobody_asked_for_needs_more_events() -> None:
     assert len(timeline_of(draft, known)) == len(MOVES)
 
 
+def test_few_events_are_a_timeline_where_the_question_asks_for_one() -> None:
+    known = known_of(*MOVES)
+    draft = Draft((), (Section("A1", tuple(told_of(MOVES[:3]))),))
+    assert len(timeline_of(draft, known)) == 3
+    known.began = Form.REPAIRED
+    assert timeline_of(draft, known) == []
+
+
+def test_a_year_dates_an_event_in_the_section_on_the_course_of_events() -> None:
+    years = [
+        record_of("E7", "The fund was closed in 1994.", "7.example"),
+        record_of("E8", "The fund was at war with the bank from 1996 to 1998.", "8.example"),
+    ]
+    known = known_of(*MOVES[:2], *years)
+    draft = Draft((), (Section("A1", tuple(told_of([*MOVES[:2], *years]))),))
+    told = render_report(known, draft, "", 0, 0).markdown
+    rows = [row.partition(" | ")[0] for row in told.splitlines() if row.startswith("| ")]
+    assert rows[-4:] == ["| 1994", "| 1996 – 1998", "| May 2010", "| May 2011"]
+    elsewhere = in_three_sections(known, *told_of(MOVES[:3]))
+    elsewhere = replace(
+        elsewhere, sections=(*elsewhere.sections, Section("A2", tuple(told_of(years))))
+    )
+    assert len(timeline_of(elsewhere, known)) == 3
+
+
 def test_a_claim_is_an_event_though_it_opens_with_a_pronoun() -> None:
     act = record_of("E9", "It was in June 2012 that the Fund Act was passed.", "9.example")
     known = known_of(*MOVES, act)

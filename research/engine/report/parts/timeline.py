@@ -18,8 +18,10 @@ from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import Date, find_dates, without_dates
 from research.engine.text.tokens import term_set, unique_texts
 
-LEAST_EVENTS, LEAST_UNASKED = 5, 8
-"""Fewest events of a timeline that the question asks for, and of any other."""
+LEAST_EVENTS, LEAST_BEFORE, LEAST_UNASKED = 3, 5, 8
+"""Fewest events of a timeline that the question asks for, also in runs before `Form.COMPUTED`, and
+of any other.
+"""
 LEAST_SECTIONS = 3
 SAME_WORDS = 0.5
 """Share of the words of the shorter of two statements of one day by which they tell one event."""
@@ -144,9 +146,13 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """
     dated = dated_events(draft, ledger)
     events = [(date, said) for date, said in dated if _is_event(date, said, ledger)]
-    least = LEAST_EVENTS if _is_asked_for(ledger) else LEAST_UNASKED
-    is_one = len(events) >= least and len(draft.sections) >= LEAST_SECTIONS
-    return events if is_one else []
+    if not _is_asked_for(ledger):
+        least, sections = LEAST_UNASKED, LEAST_SECTIONS
+    elif ledger.began < Form.COMPUTED:
+        least, sections = LEAST_BEFORE, LEAST_SECTIONS
+    else:
+        least, sections = LEAST_EVENTS, 1
+    return events if len(events) >= least and len(draft.sections) >= sections else []
 
 
 def _is_asked_for(ledger: Ledger) -> bool:
@@ -275,18 +281,24 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
 
 def dated_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the statements of the sections with the month or day of each of their events, the
-    earliest first.
+    earliest first; in the section on the course of events a year is enough.
     """
-    found = []
-    for statement in dict.fromkeys(s for section in draft.sections for s in section.statements):
-        if statement.evidence and not statement.quoted:
-            found += [(event.date, statement) for event in _events_of(statement, ledger)]
-    return sorted(found, key=lambda event: _in_order(event[0]))
+    course, found = course_part(draft, ledger), []
+    for section in sorted(draft.sections, key=lambda each: each.aspect_id != course):
+        for said in section.statements:
+            events = _events_of(said, ledger) if said.evidence and not said.quoted else ()
+            found += [
+                (event.date, said)
+                for event in events
+                if is_exact(event.date) or section.aspect_id == course
+            ]
+    return sorted(dict.fromkeys(found), key=lambda event: _in_order(event[0]))
 
 
 def _date_of(statement: Statement, ledger: Ledger) -> Date | None:
     """Return the month or day of the first event of a statement."""
-    return next((event.date for event in _events_of(statement, ledger)), None)
+    dates = (event.date for event in _events_of(statement, ledger))
+    return next(filter(is_exact, dates), None)
 
 
 def _events_of(statement: Statement, ledger: Ledger) -> tuple[Event, ...]:
@@ -338,4 +350,4 @@ def render_cell(text: str) -> str:
 
 def _as_iso(date: Date) -> str:
     year, month, day = date
-    return f"{year:04}-{month:02}" + (f"-{day:02}" if day else "")
+    return f"{year:04}" + (f"-{month:02}" if month else "") + (f"-{day:02}" if day else "")
