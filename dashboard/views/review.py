@@ -238,7 +238,8 @@ def _in_short(found: InContext | None) -> InContext | None:
     """Return a quote with a few words of the stored copy on each side, up to the next heading."""
     if found is None:
         return None
-    before = " ".join(HEADING.split(found.before)[-1].split())
+    of_section = "" if HEADING.match(found.quote) else HEADING.split(found.before)[-1]
+    before = " ".join(of_section.split())
     after = " ".join(HEADING.split(found.after)[0].split())
     if len(before) > AROUND:
         before = f"… {before[-AROUND:].partition(' ')[2]}"
