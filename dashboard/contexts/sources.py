@@ -351,11 +351,11 @@ def _uses(cited: Sequence[EvidenceSource], asked: Mapping[str, str]) -> str:
 
 
 def _facts(row: Source, cited: Sequence[EvidenceSource], rows: SourceRows) -> list[str]:
-    """Return the date of a page, and when it was read unless all were read on one day."""
+    """Return the date of a page, if any, and when it was read unless all were read on one day."""
     read = cited[0].fetched_at if cited else None
     days = {each.fetched_at.date() for quotes in rows.cited.values() for each in quotes}
-    dated = describe_published(row.published, read or row.run.created_at) or gettext("undated")
-    return [dated, describe_reading(read)] if read and len(days) > 1 else [dated]
+    dated = describe_published(row.published, read or row.run.created_at)
+    return [*filter(None, [dated]), *([describe_reading(read)] if read and len(days) > 1 else ())]
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
-from dashboard.markdown.parsing import MARKER, PARSER
+from dashboard.markdown.parsing import ENDS, MARKER, PARSER, is_command
 from research.engine.text.language import ENGLISH
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
@@ -32,14 +33,16 @@ class Run:
 class Block:
     """A block of the report.
 
-    `level` is the heading level or list depth, from 1; `number` is the number of an ordered item;
+    `level` is the heading level, or the depth in lists, 0 outside; `number` is the number of an
+    ordered item; an item is `in_box` if its list is in a quotation, as the sides of a dispute are;
     only tables have `rows`, each a tuple of cells, and `charts`.
     """
 
     kind: Kind
     runs: tuple[Run, ...] = ()
-    level: int = 1
+    level: int = 0
     number: int = 0
+    in_box: bool = False
     rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
     charts: tuple[Chart, ...] = ()
 
@@ -90,17 +93,44 @@ def _iterate_blocks(tokens: list[Token], markers: frozenset[int], language: str)
                 yield Block("table", rows=tuple(map(tuple, rows)), charts=charts)
                 rows = []
             case "fence" | "code_block":
-                yield Block("code", (Run(token.content.rstrip("\n"), code=True),))
+                code = (Run(token.content.rstrip("\n"), code=True),)
+                yield Block("code", code, len(place.numbers))
+            case "inline" if rows:
+                rows[-1].append(tuple(_runs(token.children or [], markers)))
             case "inline":
-                runs = tuple(_runs(token.children or [], markers))
-                if rows:
-                    rows[-1].append(runs)
-                else:
-                    yield _block(runs, place)
+                yield from _blocks(_runs(token.children or [], markers), place)
 
 
 def _plain(cell: tuple[Run, ...]) -> str:
     return "".join(run.text for run in cell if not run.cite)
+
+
+def _blocks(runs: Iterable[Run], place: _Place) -> Iterator[Block]:
+    """Yield a text, the long commands of a numbered list as blocks of their own, as on its page."""
+    is_step, before = any(place.numbers), False
+    for is_apart, found in groupby(runs, lambda run: is_step and run.code and is_command(run.text)):
+        parts = tuple(found)
+        if is_apart:
+            if place.fresh:
+                yield _block((), place)
+            yield from (Block("code", (run,), len(place.numbers)) for run in parts)
+        else:
+            told = tuple(_behind_command(parts)) if before else parts
+            if told:
+                yield _block(told, place)
+        before = is_apart
+
+
+def _behind_command(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield a text without the space and the mark that would open its line."""
+    is_begin = True
+    for run in runs:
+        text = run.text.lstrip() if is_begin else run.text
+        if is_begin and text.startswith(ENDS):
+            text = text[1:].lstrip()
+        if text:
+            is_begin = False
+            yield replace(run, text=text)
 
 
 def _block(runs: tuple[Run, ...], place: _Place) -> Block:
@@ -110,8 +140,8 @@ def _block(runs: tuple[Run, ...], place: _Place) -> Block:
         place.fresh = False
         number = place.numbers[-1]
         place.numbers[-1] += bool(number)
-        return Block("item", runs, len(place.numbers), number)
-    return Block("quote" if place.quoted else "paragraph", runs)
+        return Block("item", runs, len(place.numbers), number, place.quoted > 0)
+    return Block("quote" if place.quoted else "paragraph", runs, len(place.numbers))
 
 
 def _runs(children: list[Token], markers: frozenset[int]) -> Iterator[Run]:

@@ -8,9 +8,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from docx import Document
 from docx.document import Document as WordDocument
+from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.text import WD_ALIGN_PARAGRAPH
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from docx.oxml.numbering import CT_Num
+from docx.shared import Inches, Pt
 from docx.text.paragraph import Paragraph
 from docx.text.run import Run as WordRun
 
@@ -20,6 +24,8 @@ from dashboard.exports.contents import Citation, Contents
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MONOSPACE = "Courier New"
+CODE = "Code"
+LIST_INDENT = Inches(0.25)
 DEEPEST_LIST = 3
 
 
@@ -28,9 +34,14 @@ def render(whole: Contents) -> bytes:
     document.core_properties.title = whole.title
     document.core_properties.author = "Plumbline"
     document.core_properties.language = whole.language
+    add_code_style(document)
+    add_page_numbers(document)
     numbers = frozenset(citation.number for citation in whole.citations)
+    lists = dict[int, CT_Num]()
     for block in parse_blocks(whole.markdown, numbers, whole.language):
-        add_block(document, block)
+        paragraph = add_block(document, block)
+        if paragraph is not None and block.number:
+            number_item(document, paragraph, block, lists)
     document.add_heading(gettext("Quotes"), 1)
     for citation in whole.citations:
         add_citation(document, citation)
@@ -39,13 +50,58 @@ def render(whole: Contents) -> bytes:
     return stored.getvalue()
 
 
-def add_block(document: WordDocument, block: Block) -> None:
-    if block.kind == "heading":
-        add_runs(document.add_heading(level=min(block.level - 1, 9)), block.runs)
-    elif block.kind == "table":
+def add_block(document: WordDocument, block: Block) -> Paragraph | None:
+    """Append a block, and return its paragraph; a table has none."""
+    if block.kind == "table":
         add_table(document, block)
+        return None
+    if block.kind == "heading":
+        paragraph = document.add_heading(level=min(block.level - 1, 9))
     else:
-        add_runs(document.add_paragraph(style=paragraph_style(block)), block.runs)
+        paragraph = document.add_paragraph(style=paragraph_style(block))
+        if depth := block.level * (block.kind != "item") or (block.level + 2) * block.in_box:
+            paragraph.paragraph_format.left_indent = depth * LIST_INDENT
+    add_runs(paragraph, block.runs)
+    return paragraph
+
+
+def number_item(
+    document: WordDocument, paragraph: Paragraph, block: Block, lists: dict[int, CT_Num]
+) -> None:
+    """Number an item in the list of its level, a new one where the count does not go on: Word
+    would continue the number of the document's last list.
+    """
+    assert paragraph.style is not None
+    if block.number == 1 or block.level not in lists:
+        numbering = document.part.numbering_part.element
+        of_style = paragraph.style.element.pPr.numPr.numId.val
+        of_list = numbering.add_num(numbering.num_having_numId(of_style).abstractNumId.val)
+        of_list.add_lvlOverride(ilvl=0).add_startOverride(block.number)
+        lists[block.level] = of_list
+    paragraph._p.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = lists[
+        block.level
+    ].numId
+
+
+def add_page_numbers(document: WordDocument) -> None:
+    """Set the number of each page at its foot."""
+    foot = document.sections[0].footer.paragraphs[0]
+    foot.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    field = OxmlElement("w:fldSimple")
+    field.set(qn("w:instr"), "PAGE")
+    foot._p.append(field)
+
+
+def add_code_style(document: WordDocument) -> None:
+    """Add the style of code: shaded lines in a monospaced font, not to be spell-checked."""
+    style = document.styles.add_style(CODE, WD_STYLE_TYPE.PARAGRAPH)
+    style.base_style = document.styles["Normal"]
+    style.font.name, style.font.size, style.font.no_proof = MONOSPACE, Pt(9.5), True
+    style.paragraph_format.keep_together = True
+    shade = OxmlElement("w:shd")
+    shade.set(qn("w:val"), "clear")
+    shade.set(qn("w:fill"), "F2F2F2")
+    style.element.get_or_add_pPr().append(shade)
 
 
 def paragraph_style(block: Block) -> str:
@@ -53,7 +109,7 @@ def paragraph_style(block: Block) -> str:
         name = "List Number" if block.number else "List Bullet"
         depth = min(block.level, DEEPEST_LIST)
         return name if depth == 1 else f"{name} {depth}"
-    return {"quote": "Intense Quote", "code": "No Spacing"}.get(block.kind, "Normal")
+    return {"quote": "Intense Quote", "code": CODE}.get(block.kind, "Normal")
 
 
 def add_table(document: WordDocument, block: Block) -> None:
@@ -96,7 +152,8 @@ def add_citation(document: WordDocument, citation: Citation) -> None:
     head = document.add_paragraph()
     add_bookmark(head, f"quote-{citation.number}", citation.number)
     head.add_run(f"[{citation.number}] {citation.title}").bold = True
-    head.add_run(f", {citation.dated}: ")
+    section = f" › {citation.section}" if citation.section else ""
+    head.add_run(f"{section}, {citation.dated}: ")
     if citation.link:
         add_hyperlink(head, citation.url, citation.link)
     else:

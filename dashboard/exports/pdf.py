@@ -18,6 +18,8 @@ from dashboard.exports import Format
 from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Citation, Contents
 
+EM_SPACE = "\u2003"
+"""Stands for a tab, which Typst sets without width."""
 TEMPLATE = Path(__file__).with_name("report.typ")
 
 
@@ -47,7 +49,10 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "url": citation.url,
         "link": citation.link,
         "dated": citation.dated,
-        "passages": [vars(passage) for passage in citation.passages],
+        "passages": [
+            {name: str(text).replace("\t", EM_SPACE) for name, text in vars(passage).items()}
+            for passage in citation.passages
+        ],
     }
 
 

@@ -16,9 +16,11 @@ from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.markdown.parsing import (
+    ENDS,
     MARKER,
     PARSER,
     html_token,
+    is_command,
     plain_text,
     span_token,
     table_texts,
@@ -56,10 +58,6 @@ CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
-LONG_COMMAND = 20
-"""Length in characters above which code that contains a space is set as a block."""
-ENDS = (".", ",", ";", ":", "。")
-"""Marks behind a command that would open the next line."""
 LONG_QUOTATION = 40
 """Words from which a quotation is a block."""
 MARKS = re.compile(r"(?=“)|(?<=”)")
@@ -233,8 +231,8 @@ def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
 def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
     before = None
     for child in children:
-        is_command = child.type == "code_inline" and _is_command(child.content)
-        if is_command:
+        is_apart = child.type == "code_inline" and is_command(child.content)
+        if is_apart:
             yield html_token(f'<span class="command">{_button() if copies else ""}')
             yield child
             yield html_token("</span>")
@@ -244,11 +242,7 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
             yield child
         else:
             yield child
-        before = child if is_command else None
-
-
-def _is_command(code: str) -> bool:
-    return " " in code.strip() and len(code) > LONG_COMMAND
+        before = child if is_apart else None
 
 
 def _button() -> str:

@@ -16,6 +16,10 @@ from dashboard.markdown.dates import EARLIER
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 DISPUTED = "> **⚠"
 """Begin of a quotation that tells on what sources disagree."""
+LONG_COMMAND = 20
+"""Length in characters above which code that contains a space is set as a block."""
+ENDS = (".", ",", ";", ":", "。")
+"""Marks behind a command that would open the next line."""
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
 
@@ -117,6 +121,11 @@ def in_italics(inline: Token) -> list[Token]:
     inner = [child for child in inline.children or () if child.content or child.nesting]
     is_so = inner and inner[0].type == "em_open" and inner[-1].type == "em_close"
     return inner if is_so else []
+
+
+def is_command(code: str) -> bool:
+    """Return whether code of a step is a command that is long enough for a line of its own."""
+    return " " in code.strip() and len(code) > LONG_COMMAND
 
 
 def plain_text(inline: Token) -> str:

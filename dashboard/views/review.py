@@ -50,7 +50,7 @@ AROUND = 110
 NAMED = 80
 """Characters of a claim that identify it in a message."""
 UNREVIEWED = "none"
-HEADING_MARK = re.compile(r"^#{1,6} ", re.MULTILINE)
+HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
 
 
 class ReviewForm(forms.Form):
@@ -216,8 +216,10 @@ def _quotes(row: Evidence, names: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "quote": quote.quote,
-            "in_context": _in_short(split_context(quote)),
+            "in_context": _in_short(found := split_context(quote)),
+            "parts": _parts(quote.quote, found),
             "title": quote.title or quote.domain,
+            "section": "" if quote.section == quote.title else quote.section,
             "site": words.site_of(quote.url, names.get(quote.url)),
             "published": describe_published(quote.published, quote.fetched_at),
         }
@@ -225,13 +227,20 @@ def _quotes(row: Evidence, names: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
+def _parts(quote: str, found: InContext | None) -> list[dict[str, Any]]:
+    """Return a quote in parts, its headings apart, also one whose mark precedes the quote."""
+    begun = found.before.rpartition("\n")[2] if found else ""
+    parts = enumerate(HEADING.split(f"{begun if HEADING.match(begun) else ''}{quote}"))
+    return [{"text": text, "is_heading": n % 2} for n, text in parts if text.strip()]
+
+
 def _in_short(found: InContext | None) -> InContext | None:
-    """Return a quote with a few words of the stored copy on each side."""
+    """Return a quote with a few words of the stored copy on each side, up to the next heading."""
     if found is None:
         return None
-    before, after = (
-        " ".join(HEADING_MARK.sub("", text).split()) for text in (found.before, found.after)
-    )
+    of_section = "" if HEADING.match(found.quote) else HEADING.split(found.before)[-1]
+    before = " ".join(of_section.split())
+    after = " ".join(HEADING.split(found.after)[0].split())
     if len(before) > AROUND:
         before = f"… {before[-AROUND:].partition(' ')[2]}"
     if len(after) > AROUND:

@@ -137,6 +137,65 @@ def test_a_word_file_has_headings_lists_tables_and_quotes(run: Run) -> None:
     assert [cell.text for cell in document.tables[0].rows[1].cells] == ["1", "x"]
 
 
+COMMAND = "vacuumdb --all --jobs=4 --min-xid-age=150000000 --analyze-in-stages --host=db.trees.test"
+STEPS = f"""# How old do oaks get?
+
+1. **Vacuum, as by `{COMMAND}`, first.** [1]
+2. `{COMMAND}`
+3. Set `work_mem`:
+
+   ```
+   work_mem = 64MB
+   ```
+
+- Not a step: `{COMMAND}`
+
+> **⚠ Sources disagree**
+>
+> - Oaks live long. [1]
+
+1. another list
+2. goes on
+"""
+
+
+def test_long_commands_of_steps_are_blocks_and_sides_of_a_dispute_are_in_their_box() -> None:
+    found = parse_blocks(STEPS, frozenset({1}))[1:]
+    assert [(each.kind, each.level, each.number, each.in_box) for each in found] == [
+        ("item", 1, 1, False), ("code", 1, 0, False), ("paragraph", 1, 0, False),
+        ("item", 1, 2, False), ("code", 1, 0, False), ("item", 1, 3, False), ("code", 1, 0, False),
+        ("item", 1, 0, False), ("quote", 0, 0, False), ("item", 1, 0, True),
+        ("item", 1, 1, False), ("item", 1, 2, False),
+    ]  # fmt: skip
+    assert [run.text for run in found[1].runs] == [found[4].runs[0].text] == [COMMAND]
+    assert found[2].runs[0] == Text("first.", bold=True), "without the comma behind the command"
+
+
+def test_a_word_file_sets_commands_in_a_style_counts_lists_anew_and_numbers_pages(
+    run: Run,
+) -> None:
+    Report.objects.update(markdown=STEPS)
+    document = Document(BytesIO(written(run, "docx")))
+    code = [each for each in document.paragraphs if each.style and each.style.name == "Code"]
+    assert [each.text for each in code] == [COMMAND, COMMAND, "work_mem = 64MB"]
+    assert document.styles["Code"].font.name == "Courier New"
+    steps = [
+        each for each in document.paragraphs if each.style and "Number" in str(each.style.name)
+    ]
+    lists = [each._p.pPr.numPr.numId.val for each in steps]
+    assert len(set(lists[:3])) == len(set(lists[3:])) == 1 and lists[0] != lists[3]
+    assert 'w:instr="PAGE"' in document.sections[0].footer._element.xml
+
+
+def test_a_pdf_keeps_options_of_commands_whole_and_cells_apart(run: Run) -> None:
+    Report.objects.update(markdown=STEPS)
+    EvidenceSource.objects.update(quote="Oak\t600 years")
+    pages = PdfReader(BytesIO(written(run, "pdf"))).pages
+    text = " ".join(page.extract_text() for page in pages)
+    assert all(word in text for word in COMMAND.split())
+    assert COMMAND in " ".join(text.split()) and "Oak 600 years" in " ".join(text.split())
+
+
 CHANGES = """## What has changed
 
 |  | Before | Now | As of |

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.views import review
-from research.models import Evidence, PageText, Run, Thread, Verdict
+from research.models import Evidence, EvidenceSource, PageText, Run, Thread, Verdict
 from research.services import sample_reports
 from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
 
@@ -56,12 +56,31 @@ def test_a_quote_stands_among_the_words_around_it(client: Client, run: Run) -> N
     add_report(run, "It is old. [1]")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
     quote = page.select(".card blockquote")[0]
-    assert " ".join(quote.get_text().split()) == (f"Oak Home {QUOTE} It is slow. <b>The end</b>")
+    assert " ".join(quote.get_text().split()) == (f"Home {QUOTE} It is slow. <b>The end</b>")
     assert quote.select_one("mark").get_text() == QUOTE  # type: ignore[union-attr]
     PageText.objects.update(text="Gone.")
     page = BeautifulSoup(client.get("/review/").content, "html.parser")
     assert [each.get_text() for each in page.select("blockquote")] == [f"“{QUOTE}”"] * 2
     assert "The copy is no longer stored." in page.get_text()
+
+
+@pytest.mark.parametrize("marks", ["## ", ""])
+def test_headings_are_apart_from_the_sentences_of_a_quote(
+    client: Client, run: Run, marks: str
+) -> None:
+    add_report(run, "It is slow. [1]")
+    quote = f"{marks}How they grow\n\nAn oak is slow."
+    before = f"# Oak\n\nHome\n\n{'## '.removeprefix(marks)}"
+    PageText.objects.update(text=f"{before}{quote} It is.\n\n# Elms\n\nAn elm.")
+    EvidenceSource.objects.update(quote=quote, start=len(before), end=len(before + quote))
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    told = page.select(".card blockquote")[0]
+    assert [each.get_text() for each in told.select("mark > b")] == ["How they grow"]
+    said = " ".join(told.get_text(" ").split())
+    assert said == "How they grow An oak is slow. It is."
+    PageText.objects.update(text="Gone.")
+    page = BeautifulSoup(client.get("/review/").content, "html.parser")
+    assert "## " not in page.get_text()
 
 
 def test_a_claim_says_whether_its_report_cites_it(client: Client, run: Run) -> None:

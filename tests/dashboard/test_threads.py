@@ -163,6 +163,7 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     assert fields[0].name == "textarea"  # the pressed button comes after it, and the last counts
     suggested = soup.select_one(".column .suggested")
     assert suggested is not None and suggested.find_previous(id="ask-on") is not None
+    assert "This report stays as it is." in form.get_text()
 
 
 def test_no_gap_is_suggested_beside_the_open_sub_question_it_is_about(

@@ -72,3 +72,26 @@ def test_numbers_are_read_as_their_language_writes_them() -> None:
     quote = "Bei Zahlung binnen 10 Tagen werden 2,5 Prozent Skonto auf 86.000 Euro gewährt."
     text = "Das bringt 2.150 Euro {= 2,5% * 86.000}."
     assert formulas_of(text, ("E1", quote)) == ["2,5% (E1) × 86.000 (E1) = 2.150 Euro"]
+
+
+@pytest.mark.parametrize(
+    "quote, text",
+    [
+        ("Vierzig Prozent der 250 Zimmer sind belegt.", "100 {= 40% * 250} Zimmer"),
+        ("Es sind zweihundertfünfzig Zimmer zu 2 Betten.", "500 {= 250 * 2} Betten"),
+        ("Je Halle dreitausendzweihundert Karten, 2 Hallen.", "6400 {= 3200 * 2} Karten"),
+        ("Das Werk hat einundzwanzig Öfen mit je 3 Türen.", "63 {= 21 * 3} Türen"),
+        ("Eine Million Zeilen auf 4 Rechnern.", "250.000 {= 1.000.000 / 4} Zeilen"),
+        ("Zweieinhalb Stunden je Kilogramm bei 4 Kilogramm.", "10 {= 2,5 * 4} Stunden"),
+        ("Anderthalb Stunden je Kilogramm bei 4 Kilogramm.", "6 {= 1,5 * 4} Stunden"),
+        ("Compressing takes 7600k and unpacking 3700k.", "2.05 {= 7600k / 3700k} times"),
+    ],
+)
+def test_german_words_and_scales_behind_digits_are_numbers(quote: str, text: str) -> None:
+    assert len(formulas_of(text, ("E1", quote))) == 1
+
+
+@pytest.mark.parametrize("word", ["ein", "achten", "Tausende", "hundertste", "Elfe"])
+def test_a_word_that_only_looks_like_a_number_is_none(word: str) -> None:
+    with pytest.raises(NotComputedError, match="in no quote"):
+        formulas_of("16 {= 8 * 2} Türen", ("E1", f"Die {word} mit 2 Türen."))
