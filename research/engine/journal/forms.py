@@ -44,6 +44,8 @@ class Form(IntEnum):
     a report leaves open is looked for once more on the pages that were read. A good verifier is
     left to judge the wording of findings. Timelines, sources and the method are told more plainly.
     """
+    HEARD = 37
+    """A run that asks for no approval follows from the start what it was told during planning."""
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)
