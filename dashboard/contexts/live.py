@@ -96,7 +96,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": quality.line_context(rows, written)
         if ended
-        else {"parts": [{"text": part} for part in parts.verdict_line(rows.progress)]},
+        else {"parts": [{"text": part} for part in parts.running_line(rows)]},
         "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {

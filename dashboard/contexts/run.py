@@ -248,6 +248,28 @@ def verdict_line(payload: Progress) -> Iterator[str]:
         )
 
 
+def running_line(rows: RunRows) -> Iterator[str]:
+    """Yield how far a run under way is, and its cost."""
+    yield from verdict_line(rows.progress)
+    yield from cost_so_far(rows)
+
+
+def cost_so_far(rows: RunRows) -> Iterator[str]:
+    """Yield what a run under way has cost, and at most will by its plan; nothing if it is free or
+    the price is unknown.
+    """
+    spent = rows.progress.usage["cost_usd"]
+    if not spent:
+        return
+    stored = (rows.run.plan or {}).get("estimate") or {}
+    most = stored["cost_usd"][1] if stored.get("cost_usd") else 0.0
+    told = {"spent": words.format_usd(spent, 2), "most": words.format_usd(most, 2)}
+    if most > spent:
+        yield gettext("%(spent)s so far, estimated up to %(most)s") % told
+    else:
+        yield gettext("%(spent)s so far") % told
+
+
 def clock_context(rows: RunRows) -> dict[str, Any]:
     """Return since when a run is under way, from its approval on, and how long it may take; {}
     while it stands still.

@@ -1,4 +1,4 @@
-"""The model call that a run waits for: named, timed, and told when it takes unusually long."""
+"""What a run under way waits for, and what it has cost: named, timed, told when it takes long."""
 
 from __future__ import annotations
 
@@ -109,3 +109,21 @@ def test_a_run_that_makes_no_calls_says_nothing_of_them(
     call(run, "read", 90)
     Run.objects.update(**columns)
     assert not shown(client, run).select(".call")
+
+
+@pytest.mark.parametrize(
+    ("spent", "estimated", "told"),
+    [
+        (0.024, [0.1, 0.3], ["$0.02 so far, estimated up to $0.30"]),
+        (0.4, [0.1, 0.3], ["$0.40 so far"]),
+        (0.4, None, ["$0.40 so far"]),
+        (0.0, [0.0, 0.0], []),
+        (None, None, []),
+    ],
+)
+def test_the_head_says_what_the_run_has_cost_and_may_cost(
+    client: Client, admin: User, spent: float | None, estimated: list[float] | None, told: list[str]
+) -> None:
+    estimate = {"seconds": [60, 120], "cost_usd": estimated}
+    run = modelled(admin, usage={"cost_usd": spent}, plan={"aspects": [], "estimate": estimate})
+    assert texts(shown(client, run), ".verdict-line > span") == told
