@@ -99,6 +99,7 @@ urlpatterns = [
     ),
     path("runs/<slug:public_id>/desk/", run.show_actions, name="desk"),
     path("runs/<slug:public_id>/action/", run.show_action, name="action"),
+    path("runs/<slug:public_id>/call/", run.show_call, name="call"),
     path("runs/<slug:public_id>/again/", threads.ask_again, name="ask_again"),
     path("runs/<slug:public_id>/answer/", run.answer_questions, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve_plan, name="approve"),

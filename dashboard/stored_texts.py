@@ -246,7 +246,7 @@ TEMPLATES = (
     _("Topics can be added while a run is researching."),
     _("Topics can be dropped while a run is researching."),
     _("Only a run that is researching can dig deeper."),
-    _("Instructions can be given at the plan and while a run is researching."),
+    _("Instructions can be given while a run is planning or researching."),
     _("Without a model no instruction can be followed; add a sub-question instead."),
     _("A run takes at most %(n)s instructions."),
     _("Only a run that was put aside can be tried again."),

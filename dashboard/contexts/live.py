@@ -11,6 +11,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from dashboard import words
 from dashboard.contexts import activity, aspects, evidence, quality, rounds
 from dashboard.contexts import run as parts
 from dashboard.contexts.pending_commands import (
@@ -21,7 +22,9 @@ from dashboard.contexts.pending_commands import (
 from dashboard.contexts.report import report_context
 from dashboard.contexts.rounds import list_steps
 from dashboard.queries.run_rows import RunRows
+from dashboard.queries.usage import call_under_way, may_call
 from dashboard.stored_texts import worded
+from research.models import Run
 
 Context = dict[str, Any]
 MANY = 5
@@ -93,12 +96,13 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": quality.line_context(rows, written)
         if ended
-        else {"parts": [{"text": part} for part in parts.verdict_line(rows.progress)]},
+        else {"parts": [{"text": part} for part in parts.running_line(rows)]},
         "summary": {"lines": activity.account_lines(rows)},
         "controls": parts.controls_context(run),
         "action": {
             "live": run["live"],
             "steps": steps,
+            "call": call_context(rows.run),
             **parts.action_context(rows),
             **(parts.clock_context(rows) if steps else {}),
         },
@@ -161,4 +165,24 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         "evidence": evidence.evidence_rows(rows),
         "refused": [evidence.refused_quote_context(row) for row in rows.refused],
         "rounds": rounds.list_rounds(rows),
+    }
+
+
+def call_context(run: Run) -> dict[str, Any] | None:
+    """Return which model call is waited for; `key` changes with all that is told of it.
+
+    None for a run that makes no calls at the moment.
+    """
+    if not may_call(run):
+        return None
+    call = call_under_way(run)
+    if call is None:
+        return {"key": "", "task": ""}
+    usual = call.usual_seconds
+    return {
+        "key": f"{call.task} {call.since.timestamp()} {usual} {call.is_long}",
+        "task": str(activity.TASK_NAMES.get(call.task, call.task)),
+        "since": call.since,
+        "usual": "" if usual is None else words.format_seconds(max(1, round(usual))),
+        "is_long": call.is_long,
     }

@@ -13,7 +13,7 @@ from dashboard.stored_texts import worded
 from research.engine.records import Status
 from research.models import Problem
 from research.readmodel.progress_parts import CommandPart, Progress
-from research.worker.commands import Kind
+from research.worker.commands import PLANNING, Kind
 
 WISH, INSTRUCTION = "your topic ", "your instruction "
 PRONOUNS = {
@@ -71,10 +71,11 @@ def _describe_command(part: CommandPart, status: Status) -> CommandNotice | None
             )
             return CommandNotice(text, "plus")
         case Kind.INSTRUCT:
-            text = {
-                Status.AWAITING_APPROVAL: _("Follows “%(text)s” from the start."),
-                Status.PAUSED: _("Follows “%(text)s” when it continues."),
-            }.get(status, _("Follows “%(text)s” after this round."))
+            text = _("Follows “%(text)s” after this round.")
+            if status in PLANNING:
+                text = _("Follows “%(text)s” from the start.")
+            elif status is Status.PAUSED:
+                text = _("Follows “%(text)s” when it continues.")
             return CommandNotice(text % {"text": part.text}, "write")
     return None
 

@@ -28,6 +28,7 @@ from research.engine.assessment.answer_status import Trust
 from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
+from research.models.runs import REWRITES
 from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
@@ -137,9 +138,8 @@ def run_head(
     turned_out = trust or Status(run.status)
     is_likely = state is words.LIKELY_ANSWERED
     can = set(possible_commands(run.status, run.mode, run.asks, has_model=run.has_model))
-    is_planned = run.status == Status.AWAITING_APPROVAL  # its form has a field for instructions
-    is_taken = run.status in ALLOWED[Kind.INSTRUCT] and not is_planned
-    is_refused = is_taken and Kind.INSTRUCT not in can
+    is_taken = run.status in ALLOWED[Kind.INSTRUCT] - ASKING and run.kind not in REWRITES
+    is_refused = is_taken and Kind.INSTRUCT not in can and run.status != Status.INTAKE
     return {
         "id": run.public_id,
         "url": address_of(run, "run"),
@@ -158,9 +158,7 @@ def run_head(
         "can_steer": Kind.ADD_TOPIC in can,
         "can_instruct": is_taken and Kind.INSTRUCT in can,
         "no_instructions": worded(
-            why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model)
-            if is_refused and not is_planned
-            else ""
+            why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model) if is_refused else ""
         ),
         "can_ask_again": run.status in REPEATABLE_STATUSES - {Status.FAILED},
         "has_begun": run.status in BEGUN,
@@ -248,6 +246,28 @@ def verdict_line(payload: Progress) -> Iterator[str]:
             if missing
             else gettext("nothing missing")
         )
+
+
+def running_line(rows: RunRows) -> Iterator[str]:
+    """Yield how far a run under way is, and its cost."""
+    yield from verdict_line(rows.progress)
+    yield from cost_so_far(rows)
+
+
+def cost_so_far(rows: RunRows) -> Iterator[str]:
+    """Yield what a run under way has cost, and at most will by its plan; nothing if it is free or
+    the price is unknown.
+    """
+    spent = rows.progress.usage["cost_usd"]
+    if not spent:
+        return
+    stored = (rows.run.plan or {}).get("estimate") or {}
+    most = stored["cost_usd"][1] if stored.get("cost_usd") else 0.0
+    told = {"spent": words.format_usd(spent, 2), "most": words.format_usd(most, 2)}
+    if most > spent:
+        yield gettext("%(spent)s so far, estimated up to %(most)s") % told
+    else:
+        yield gettext("%(spent)s so far") % told
 
 
 def clock_context(rows: RunRows) -> dict[str, Any]:

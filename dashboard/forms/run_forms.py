@@ -193,6 +193,11 @@ class PlanForm(forms.Form):
                 required=False,
             )
 
+    def keep_instruction(self, text: str) -> None:
+        """Begin with what was typed before the plan was there."""
+        if "instruction" in self.fields:
+            self.fields["instruction"].initial = text
+
     @property
     def depth_field(self) -> forms.BoundField | None:
         return self["depth"] if "depth" in self.fields else None

@@ -1,10 +1,12 @@
-"""What runs took: sums over days, the usual time of each depth, and the time of a run's calls."""
+"""What runs took: sums over days, the usual time of each depth, the time of a run's calls, and the
+one under way.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
@@ -76,3 +78,49 @@ def time_spent(run: Run) -> list[dict[str, Any]]:
 def places_of(run: Run) -> list[tuple[int, str]]:
     """Return the places of all entries of a run's journal by key, in their order."""
     return list(run.journal.order_by("pk").values_list("pk", "place"))
+
+
+# --- the call under way ---------------------------------------------------------------------
+
+CALLING = frozenset({Status.INTAKE, Status.RESEARCHING, Status.WRITING})
+LONG_SECONDS, LONG_FIRST_SECONDS = 30.0, 45.0
+"""No call is unusually long before these; the second is for a task without an answer so far."""
+FACTOR = 3.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """A model call under way; `usual_seconds` is the mean of its task in this run, if known."""
+
+    task: str
+    since: datetime
+    usual_seconds: float | None
+    is_long: bool
+
+
+def may_call(run: Run) -> bool:
+    """Return whether a run may have model calls under way."""
+    return run.has_model and run.status in CALLING
+
+
+def call_under_way(run: Run) -> Call | None:
+    """Return the oldest model call under way; None if there is none."""
+    if not may_call(run):
+        return None
+    pending = run.journal.filter(kind="model", status="pending").order_by("created_at", "pk")
+    first = pending.values_list("request__task", "created_at").first()
+    if first is None:
+        return None
+    task, since = first
+    by_task = run.usage.get("spent_by", {}).get("task", {})
+    usual = _mean_seconds([by_task[task]] if task in by_task else [])
+    expected = usual or _mean_seconds(list(by_task.values())) or 0.0
+    least = LONG_FIRST_SECONDS if usual is None else LONG_SECONDS
+    passed = (timezone.now() - since).total_seconds()
+    is_long = not run.draft and passed > max(least, FACTOR * expected)
+    return Call(task, since, usual, is_long)
+
+
+def _mean_seconds(spent: list[dict[str, float]]) -> float | None:
+    calls = sum(part["calls"] for part in spent)
+    return sum(part.get("seconds", 0.0) for part in spent) / calls if calls else None

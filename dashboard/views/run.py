@@ -29,6 +29,7 @@ from dashboard.contexts.activity import (
     usage_by_stage,
 )
 from dashboard.contexts.lists import paging_context
+from dashboard.contexts.live import call_context
 from dashboard.contexts.report import export_links
 from dashboard.contexts.run import (
     action_context,
@@ -113,7 +114,9 @@ def show_actions(request: HttpRequest, public_id: str) -> HttpResponse:
     had = request.GET.get("have", "")
     if had == context["desk_key"]:
         return HttpResponse(status=204)
-    context["steer_changed"] = steering_of(had) != steering_of(context["desk_key"])
+    context["changed"] = steering_of(had) ^ steering_of(context["desk_key"])
+    if "plan_form" in context:
+        context["plan_form"].keep_instruction(request.GET.get("text", ""))
     return render(request, "dashboard/desk.html", context)
 
 
@@ -121,9 +124,24 @@ def show_actions(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_GET
 def show_action(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render what a queued run waits for, which changes with other runs; 286 ends the polling."""
-    rows = RunRows(queries.find_run(request.user, public_id))
-    action = action_context(rows)
+    action = action_context(RunRows(queries.find_run(request.user, public_id)))
     return HttpResponse(escape(action["text"]), status=200 if action.get("queued") else 286)
+
+
+@never_cache
+@require_GET
+def show_call(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Render which model call is waited for, which becomes unusually long without any event.
+
+    Answer 204 if the page shows it already (`have`); 286 ends the polling.
+    """
+    run = queries.find_run(request.user, public_id)
+    call = call_context(run)
+    if call is None:
+        return HttpResponse(status=286)
+    if call["key"] == request.GET.get("have"):
+        return HttpResponse(status=204)
+    return render(request, "dashboard/_call.html", {"run_id": run.public_id, "call": call})
 
 
 @never_cache

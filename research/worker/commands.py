@@ -28,6 +28,7 @@ class Kind(StrEnum):
 
 
 LIVE = frozenset(Status) - ENDED
+PLANNING = frozenset({Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL})
 WORKING = frozenset({Status.QUEUED, Status.INTAKE, Status.RESEARCHING, Status.WRITING})
 
 ALLOWED: dict[Kind, frozenset[Status]] = {
@@ -44,7 +45,7 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
-    Kind.INSTRUCT: frozenset({Status.AWAITING_APPROVAL, Status.RESEARCHING, Status.PAUSED}),
+    Kind.INSTRUCT: PLANNING | {Status.RESEARCHING, Status.PAUSED},
     Kind.RETRY: frozenset({Status.STALLED}),
 }
 
@@ -103,7 +104,7 @@ NOT_NOW = {
     Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
-    Kind.INSTRUCT: "Instructions can be given at the plan and while a run is researching.",
+    Kind.INSTRUCT: "Instructions can be given while a run is planning or researching.",
     Kind.RETRY: "Only a run that was put aside can be tried again.",
 }
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."

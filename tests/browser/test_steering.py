@@ -215,3 +215,22 @@ def test_a_crowded_plan_is_made_deeper_and_told_what_to_keep_in_mind(
                 assert not field.evaluate(CUT_SHORT), (size, field.get_attribute("name"))
             expect(page.get_by_label("What should this run keep in mind?")).to_be_in_viewport()
     world.model.let_go()
+
+
+def test_what_is_told_and_half_typed_during_planning_is_kept(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    world.model.hold("intake")
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    press(page, "Research")
+    assert world.model.held.wait(20)
+    expect(page.locator(".call")).to_contain_text("for the model: Understanding the question")
+    field = page.locator(".instruct").get_by_label("What should this run keep in mind?")
+    field.fill(RECENT)
+    press(page, "Send instruction")
+    expect(page.locator(".heard")).to_have_text(f"Follows “{RECENT}” from the start.")
+    field.fill("Be br")
+    world.model.let_go()
+    expect(page.locator("[name=instruction]")).to_have_value("Be br", timeout=LONG)
+    expect(page.locator(".heard")).to_have_text(f"Follows “{RECENT}” from the start.")

@@ -223,6 +223,7 @@ def modelled(run: Run) -> Run:
     [
         ("researching", f"Follows “{RECENT}” after this round."),
         ("paused", f"Follows “{RECENT}” when it continues."),
+        ("intake", f"Follows “{RECENT}” from the start."),
     ],
 )
 def test_an_instruction_is_heard_before_a_worker_takes_it(
@@ -298,6 +299,23 @@ def test_the_field_comes_when_the_run_takes_instructions(client: Client, admin: 
     assert b"The fixed mode" in client.get(address, {"have": had["value"]}).content
     Run.objects.update(mode="adaptive")
     assert b'name="text"' in client.get(address, {"have": had["value"]}).content
+
+
+@pytest.mark.parametrize(
+    ("status", "name"), [("awaiting_approval", "instruction"), ("researching", "text")]
+)
+def test_what_is_typed_during_planning_is_kept_when_the_plan_is_there(
+    client: Client, modelled: Run, status: str, name: str
+) -> None:
+    Run.objects.update(status="intake")
+    had = shown(client, modelled).select_one("[name=have]")
+    assert had is not None and shown(client, modelled).select(".instruct [name=text]")
+    Run.objects.update(status=status, plan={"brief": "Oaks", "aspects": [{"text": "Part 1"}]})
+    asked = {"have": had["value"], "text": RECENT}
+    answer = client.get(f"/runs/{modelled.public_id}/desk/", asked)
+    soup = BeautifulSoup(answer.content, "html.parser")
+    kept = [field.get("value") for field in soup.select(f"[name={name}]")]
+    assert kept == ([RECENT] if name == "instruction" else [])
 
 
 def test_an_instruction_that_the_engine_refused_is_told_while_it_runs_and_afterwards(

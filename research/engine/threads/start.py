@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from research.engine.analyst import analyst_of
 from research.engine.budget.estimate import estimate_plan, find_crowding
 from research.engine.config import ResearchConfig
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.follow_up import EarlierTurns
 from research.engine.offline.planning import Understood, query_of
 from research.engine.records import Estimate, Plan, PlannedAspect, Status
@@ -157,11 +158,14 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
     plan, turn = _propose_plan(run, understood), 1
     run.update_state(complexity=plan.complexity, language=plan.language)
     is_asked = not (run.question.agreed or _may_start(run, plan))
+    if not (is_asked or run.is_fixed) and run.form >= Form.COMPUTED:
+        _take_instructions(run, await run.journal.commands("plan", INSTRUCT))
+        plan = replace(plan, instructions=run.instructions)
     while is_asked:
         run.journal.emit(plan)
         run.update_state(status=Status.AWAITING_APPROVAL)
         command = await run.journal.wait_for_person(f"approval/{turn}", VERDICTS, INSTRUCT)
-        _take_instructions(run, command)
+        _take_instructions(run, command.get("beside", ()))
         if "depth" in command:
             run.config = run.config.model_copy(update={"research_depth": command["depth"]})
         if command["kind"] == "approve":
@@ -179,10 +183,10 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
     return plan
 
 
-def _take_instructions(run: Run, command: Mapping[str, Any]) -> None:
-    """Follow what the run was told before this command."""
+def _take_instructions(run: Run, told: Iterable[Mapping[str, Any]]) -> None:
+    """Follow what the run was told before research begins."""
     earlier = run.question.seed.instructions if run.question.seed else ()
-    for each in command.get("beside", ()):
+    for each in told:
         text = normalise_space(str(each["text"]))
         if is_followed(run, text, (*earlier, *run.instructions)):
             run.instructions = (*run.instructions, text)

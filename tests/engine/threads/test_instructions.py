@@ -9,7 +9,7 @@ import pytest
 
 from research.engine.journal import ParkedError, recording
 from research.engine.journal.forms import Form
-from research.engine.records import Aspect, Gap, Problem, Status, StopReason
+from research.engine.records import Aspect, Gap, Plan, Problem, Status, StopReason
 from research.engine.threads.user_commands import MOST_INSTRUCTIONS, late_commands
 from tests.engine.rounds.test_verification import KNOBS, QUESTION, tower
 from tests.engine.scripted import (
@@ -37,6 +37,13 @@ def instruct(text: str = RECENT) -> dict[str, Any]:
     return {"kind": "instruct", "text": text}
 
 
+class During(Commands):
+    """What it holds comes once research has begun."""
+
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        return [] if kinds == {"instruct"} else await super().take(kinds)
+
+
 def shown_to(world: World, task: str) -> list[str]:
     """Return the instructions that each prompt of a task shows."""
     assert world.model is not None
@@ -62,7 +69,7 @@ def miss_something(world: World) -> None:
 
 async def test_an_instruction_is_shown_from_the_end_of_the_round_on() -> None:
     world = harbour(CHAIN)
-    ran = await world.ask(CHAIN.question, inbox=Commands(instruct(f"  {RECENT}\n")))
+    ran = await world.ask(CHAIN.question, inbox=During(instruct(f"  {RECENT}\n")))
     assert ran.state.status is Status.COMPLETED and len(ran.rounds) > 1
     assert [each.instructions for each in ran.rounds[:2]] == [(RECENT,), ()]
     first, anew, *later = shown_to(world, "assess")
@@ -71,6 +78,27 @@ async def test_an_instruction_is_shown_from_the_end_of_the_round_on() -> None:
     assert reads[0] == "" and reads[-1] == f"- {RECENT}"
     assert shown_to(world, "draft")[-1] == f"- {RECENT}"
     assert f"Instructions during the research: “{RECENT}”" in ran.report.markdown
+    await check_replay(world, CHAIN.question, ran)
+
+
+async def test_what_is_told_during_planning_is_followed_from_the_first_page_on() -> None:
+    world = harbour(CHAIN)
+    inbox = Commands(instruct())
+    ran = await world.ask(CHAIN.question, inbox=inbox)
+    assert ran.only(Plan).instructions == (RECENT,) and not inbox.waiting
+    assert not any(each.instructions for each in ran.rounds)
+    for task in ("read", "assess", "draft"):
+        assert {*shown_to(world, task)} == {f"- {RECENT}"}, task
+    await check_replay(world, CHAIN.question, ran)
+
+
+async def test_a_run_of_an_earlier_form_follows_it_from_the_first_round_s_end_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", Form.COMPUTED)
+    world = harbour(CHAIN)
+    ran = await world.ask(CHAIN.question, inbox=Commands(instruct()))
+    assert ran.rounds[0].instructions == (RECENT,)
     await check_replay(world, CHAIN.question, ran)
 
 
@@ -84,7 +112,7 @@ async def test_prompts_without_an_instruction_have_no_word_of_it() -> None:
 
 async def test_where_nothing_is_missing_by_it_only_the_report_follows_it() -> None:
     world = harbour(SIMPLE)
-    ran = await world.ask(SIMPLE.question, inbox=Commands(instruct("Write for laymen")))
+    ran = await world.ask(SIMPLE.question, inbox=During(instruct("Write for laymen")))
     assert len(ran.rounds) == 1
     assert shown_to(world, "assess") == ["", "- Write for laymen"]
     assert shown_to(world, "draft")[-1] == "- Write for laymen"
@@ -97,7 +125,7 @@ async def test_what_is_missing_by_it_gets_a_further_round(most: int) -> None:
     world = harbour(SIMPLE)
     miss_something(world)
     knobs = {"adaptive_max_depth": most}
-    ran = await world.ask(SIMPLE.question, inbox=Commands(instruct()), **knobs)
+    ran = await world.ask(SIMPLE.question, inbox=During(instruct()), **knobs)
     assert [MISSING in each.topics for each in ran.rounds[:2]] == [False, True]
     assert [gap.text for gap in ran.of(Gap)] == [MISSING]
     await check_replay(world, SIMPLE.question, ran, **knobs)
@@ -108,13 +136,13 @@ async def test_an_assessment_that_fails_leaves_the_round_as_it_was_judged() -> N
     assert world.model is not None
     model = world.model
     model.raw["assess"] = lambda text: text if ADDED not in model.requests[-1].prompt else "?"
-    ran = await world.ask(SIMPLE.question, inbox=Commands(instruct()))
+    ran = await world.ask(SIMPLE.question, inbox=During(instruct()))
     assert len(ran.rounds) == 1 and ran.rounds[0].reasoning == "0 parts are missing."
 
 
 async def test_a_stop_beside_it_is_obeyed_and_the_report_follows_it() -> None:
     world = harbour(CHAIN)
-    ran = await world.ask(CHAIN.question, inbox=Commands(instruct(), {"kind": "stop"}))
+    ran = await world.ask(CHAIN.question, inbox=During(instruct(), {"kind": "stop"}))
     assert ran.state.termination_reason is StopReason.USER_STOPPED
     assert len(shown_to(world, "assess")) == 1
     assert shown_to(world, "draft")[-1] == f"- {RECENT}"

@@ -1,0 +1,129 @@
+"""What a run under way waits for, and what it has cost: named, timed, told when it takes long."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from research.models import JournalEntry, Run
+from research.models.base import key_digest
+from tests.dashboard.conftest import make_run
+from tests.dashboard.test_run_page import page
+from tests.dashboard.test_steering import texts
+
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+LONG = "The model takes unusually long."
+
+
+def used(**seconds: float) -> dict[str, Any]:
+    """The usage of a run with two calls of each task that took so long on average."""
+    spent = {name: {**NOTHING, "calls": 2, "seconds": 2 * n} for name, n in seconds.items()}
+    return {"spent_by": {"task": spent}}
+
+
+def call(run: Run, task: str, ago: float, status: str = "pending") -> None:
+    place = f"{task}/{run.journal.count()}"
+    entry = run.journal.create(
+        place=place, place_key=key_digest(place), kind="model", status=status, attempt=1,
+        request={"task": task},
+    )  # fmt: skip
+    began = timezone.now() - timedelta(seconds=ago)
+    JournalEntry.objects.filter(pk=entry.pk).update(created_at=began)
+
+
+def modelled(admin: User, status: str = "researching", **columns: Any) -> Run:
+    return make_run(admin, status, analyst="a-model", **columns)
+
+
+def shown(client: Client, run: Run) -> BeautifulSoup:
+    return BeautifulSoup(page(client, run), "html.parser")
+
+
+def test_the_page_names_the_oldest_call_and_how_long_such_calls_take(
+    client: Client, admin: User
+) -> None:
+    run = modelled(admin, usage=used(read=6.2))
+    call(run, "assess", 70, "done")
+    call(run, "read", 12)
+    call(run, "read", 4)
+    [told] = texts(shown(client, run), ".call p")
+    named = r"Waiting [12]\d s for the model: Reading pages · usually 6 s in this run"
+    assert re.fullmatch(named, told)
+
+
+@pytest.mark.parametrize(
+    ("task", "ago", "usage", "columns", "is_long"),
+    [
+        ("intake", 30, {}, {"status": "intake"}, False),
+        ("intake", 50, {}, {"status": "intake"}, True),
+        ("read", 15, used(read=2), {}, False),
+        ("read", 35, used(read=2), {}, True),
+        ("read", 45, used(read=20), {}, False),
+        ("read", 65, used(read=20), {}, True),
+        ("draft", 45, used(read=20), {"status": "writing"}, False),
+        ("draft", 65, used(read=20), {"status": "writing"}, True),
+        ("draft", 99, {}, {"status": "writing", "draft": [{"text": "Oaks.", "about": ""}]}, False),
+    ],
+)
+def test_it_says_whose_problem_an_unusually_long_call_probably_is(
+    client: Client, admin: User, task: str, ago: float, usage: Any, columns: Any, is_long: bool
+) -> None:
+    run = modelled(admin, usage=usage)
+    Run.objects.update(**columns)
+    call(run, task, ago)
+    soup = shown(client, run)
+    told = texts(soup, ".call .notice-row p")
+    assert [LONG in each for each in told] == [True] * is_long
+    assert bool(soup.select(".call a[href='/installation/']")) == is_long
+
+
+def test_a_poll_brings_only_what_is_new_and_ends_with_the_calls(
+    client: Client, admin: User
+) -> None:
+    run = modelled(admin)
+    call(run, "read", 20)
+    [part] = shown(client, run).select(".call")
+    assert client.get(str(part["hx-get"])).status_code == 204
+    JournalEntry.objects.update(created_at=timezone.now() - timedelta(seconds=50))
+    news = client.get(str(part["hx-get"]))
+    assert LONG in news.content.decode()
+    Run.objects.update(status="awaiting_approval")
+    assert client.get(str(part["hx-get"])).status_code == 286
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"analyst": "extractive"}, {"status": "paused"}, {"status": "queued"}],
+)
+def test_a_run_that_makes_no_calls_says_nothing_of_them(
+    client: Client, admin: User, columns: dict[str, str]
+) -> None:
+    run = modelled(admin)
+    call(run, "read", 90)
+    Run.objects.update(**columns)
+    assert not shown(client, run).select(".call")
+
+
+@pytest.mark.parametrize(
+    ("spent", "estimated", "told"),
+    [
+        (0.024, [0.1, 0.3], ["$0.02 so far, estimated up to $0.30"]),
+        (0.4, [0.1, 0.3], ["$0.40 so far"]),
+        (0.4, None, ["$0.40 so far"]),
+        (0.0, [0.0, 0.0], []),
+        (None, None, []),
+    ],
+)
+def test_the_head_says_what_the_run_has_cost_and_may_cost(
+    client: Client, admin: User, spent: float | None, estimated: list[float] | None, told: list[str]
+) -> None:
+    estimate = {"seconds": [60, 120], "cost_usd": estimated}
+    run = modelled(admin, usage={"cost_usd": spent}, plan={"aspects": [], "estimate": estimate})
+    assert texts(shown(client, run), ".verdict-line > span") == told
