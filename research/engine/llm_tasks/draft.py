@@ -49,6 +49,7 @@ from research.engine.report.draft import (
     without_ids,
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
+from research.engine.report.parts.inline_quotes import quotable, quoted_if_due
 from research.engine.report.report_format import (
     LENGTHS,
     MOST_OPEN,
@@ -166,6 +167,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(usable, room),
+        "quotable": quotable(ledger, ledger.aspects) if is_told else [],
         "earlier": earlier_values(run, usable, asked) if is_told else {},
         "fence": fences(run),
         "introduces": run.config.research_depth != "quick",
@@ -355,7 +357,7 @@ def _all_statements(
 def _put_statement(text: str, ledger: Ledger) -> Statement:
     """Return a sentence with its ids, and the sub-question that it is put under."""
     part, said = split_part(text, ledger)
-    return replace(cite_ids(said, ledger), about=part)
+    return replace(quoted_if_due(cite_ids(said, ledger), ledger), about=part)
 
 
 def _with_computations(

@@ -49,6 +49,7 @@ from research.engine.report.draft import (
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.disagreement import rival_groups
+from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back
 from research.engine.report.report_format import MOST_OPEN, wanted_form
@@ -183,6 +184,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "parts": parts,
         "owners": owners,
         "evidence": most_relevant(records, room),
+        "quotable": quotable(ledger, {part.aspect.id for part in parts}),
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
@@ -315,7 +317,7 @@ def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarise
     disputes = [group for group in rival_groups(cited, ledger) if len(group) > 1]
     kept = _sides(disputes, ranked, most - UNDISPUTED)
     disputed = {said for group in disputes for said in group}
-    usual = [*ranked, *(said for said in cited if said.quoted)]
+    usual = [*ranked, *(said for said in cited if said.quoted and not _is_apart(said, ledger))]
     for said in usual:
         if said not in leaning | disputed and len(kept) < most:
             kept.add(said)
@@ -331,6 +333,12 @@ def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarise
     ]
     heads = [s for s in ranked if s in kept and (s in openings or s not in leaning | disputed)]
     return _led_by(heads[0], shown, leaning | (disputed - openings)) if heads else shown
+
+
+def _is_apart(said: Statement, ledger: Ledger) -> bool:
+    """Return whether a quotation has what nothing may be stated from."""
+    records = (ledger.book.records[i] for i in said.evidence)
+    return ledger.began >= Form.COMPUTED and any(record.is_dictated for record in records)
 
 
 def _led_by(

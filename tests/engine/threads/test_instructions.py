@@ -95,7 +95,7 @@ async def test_what_is_told_during_planning_is_followed_from_the_first_page_on()
 async def test_a_run_of_an_earlier_form_follows_it_from_the_first_round_s_end_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.COMPUTED)
+    monkeypatch.setattr(recording, "NEWEST", Form.REPAIRED)
     world = harbour(CHAIN)
     ran = await world.ask(CHAIN.question, inbox=Commands(instruct()))
     assert ran.rounds[0].instructions == (RECENT,)

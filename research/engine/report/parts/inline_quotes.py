@@ -1,11 +1,14 @@
-"""Inline quotations that replace statements, without redundant ones."""
+"""Quotations within sections: what an author may only quote, and what replaces statements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
+from research.engine.offline.drafting import is_sentence, quote_statement
+from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.sources import publisher_of
 from research.engine.report.report_i18n import labels_for
@@ -16,8 +19,34 @@ from research.engine.untrusted.order_words import content_terms
 MOST_NEW = 0.4
 """Share of a quotation's words that another statement may lack and still say the same."""
 
+MOST_QUOTABLE = 6
+"""Sentences that an author is shown to quote."""
+
 NAME_WORDS = 2
 """Words of the name of a page's site beside a quotation, on average."""
+
+
+def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
+    """Return the sentences on some sub-questions that an author may quote where they belong, but
+    not state: they read a little like what a page wants others to say.
+    """
+    if ledger.began < Form.COMPUTED:
+        return []
+    found = [r for r in ledger.evidence if r.is_dictated and r.aspect_id in aspect_ids]
+    sentences = [r for r in found if is_sentence(r) and not is_firmly_an_order(r.claim)]
+    return sorted(sentences, key=lambda r: -r.relevance)[:MOST_QUOTABLE]
+
+
+def quoted_if_due(said: Statement, ledger: Ledger) -> Statement:
+    """Return a statement without the evidence that may only be quoted; where it has no other, the
+    quotation.
+    """
+    cited = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]
+    due = [record for record in cited if record.is_dictated]
+    if not due or ledger.began < Form.COMPUTED:
+        return said
+    sound = tuple(i for i in said.evidence if i not in {record.id for record in due})
+    return replace(said, evidence=sound, clauses=()) if sound else quote_statement(due[0])
 
 
 def without_told_quotes(draft: Draft) -> Draft:
