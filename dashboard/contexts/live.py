@@ -91,7 +91,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"], "note": quality.limits_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
-        "line": quality.line_context(rows, written)
+        "line": quality.line_context(rows)
         if ended
         else {"parts": [{"text": part} for part in parts.verdict_line(rows.progress)]},
         "summary": {"lines": activity.account_lines(rows)},
