@@ -6,7 +6,7 @@ Labels are translated when they are displayed, so the tables below can be built 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.addresses import is_shared
 from dashboard.titles import shorten
-from research.engine.assessment.answer_status import ANSWERED, Trust
+from research.engine.assessment.answer_status import ANSWERED, Marked, Trust, tally
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.fetch.sites import independence_key
 from research.models import Run
@@ -207,12 +207,26 @@ def run_state(run: Run, trust: Trust | None = None, *, judged_by_model: bool = T
 
 
 def aspect_state(
-    mark: AnswerStatus, sources: int, *, noun: str = "site", judged_by_model: bool = True
+    mark: AnswerStatus,
+    sources: int,
+    open_points: int = 0,
+    *,
+    noun: str = "site",
+    judged_by_model: bool = True,
 ) -> State:
     """Return the label of a sub-question's answer status; its sources are counted as `noun`."""
     if mark is AnswerStatus.ANSWERED and not judged_by_model:
         return LIKELY_ANSWERED
-    return State(_answer_label(mark, sources, noun), *MARK[mark])
+    label = _answer_label(mark, sources, noun)
+    if open_points and mark in ANSWERED:
+        label = f"{label} · {count_open(open_points)}"
+    return State(label, *MARK[mark])
+
+
+def count_open(number: int) -> str:
+    """Return how many points a report leaves open."""
+    text = ngettext("%(n)s point open", "%(n)s points open", number)
+    return text % {"n": format_number(number)}
 
 
 def _answer_label(mark: AnswerStatus, sources: int, noun: str) -> str:
@@ -275,13 +289,20 @@ def describe_support(domains: int, documents: int) -> str:
     return sites if domains else files if documents else gettext("nothing yet")
 
 
-def count_answers(marks: Sequence[AnswerStatus], *, judged_by_model: bool) -> str:
-    """Return how many of several sub-questions are answered, or have passages without a model; as
-    in the report, those on which sources disagree are answered.
+def count_answers(found: Iterable[Marked], *, judged_by_model: bool) -> str:
+    """Return how many of several sub-questions are answered, and how many of those have open
+    points, or how many have passages without a model; as in the report, those on which sources
+    disagree are answered.
     """
-    numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
+    counted = tally(found)
+    numbers = {"n": counted.answered, "total": counted.total, "open": counted.with_open}
     if not judged_by_model:
         return gettext("passages for %(n)s of %(total)s sub-questions") % numbers
+    if counted.with_open:
+        told = gettext(
+            "%(n)s of %(total)s sub-questions answered, %(open)s of them with open points"
+        )
+        return told % numbers
     return gettext("%(n)s of %(total)s sub-questions answered") % numbers
 
 

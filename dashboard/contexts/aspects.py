@@ -102,8 +102,11 @@ def aspect_context(
     `lead` is what most sub-questions begin with, which the question says above them. A plan's
     `heading` stands for the whole text, which is then its title.
     """
-    state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
-    if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
+    state = words.aspect_state(
+        part.mark, part.sources, part.open_points, noun=noun, judged_by_model=judged_by_model
+    )
+    is_whole = part.mark is AnswerStatus.ANSWERED and not part.open_points
+    if more_wanted and judged_by_model and is_whole:
         state = words.MORE_WANTED
     return {
         "id": part.id,
@@ -199,8 +202,7 @@ def limits_of(
     disputed = max(disputes, Counter(marks)[AnswerStatus.DISPUTED])
     told = []
     if open_points:
-        text = ngettext("%(n)s point open", "%(n)s points open", open_points)
-        told.append(("open", text % {"n": words.format_number(open_points)}))
+        told.append(("open", words.count_open(open_points)))
     if disputed:
         text = ngettext("%(n)s point disputed", "%(n)s points disputed", disputed)
         told.append(("disputed", text % {"n": words.format_number(disputed)}))
@@ -268,7 +270,12 @@ def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
     if not rows.run.ended:
         return []
     lead = lead_of(rows.progress.aspects)
-    return [gap_context(part, lead) for part in told_gaps(rows) if part.closed_round is not None]
+    left_open = {part.id for part in rows.progress.aspects if part.open_points}
+    return [
+        gap_context(part, lead, is_listed=part.aspect in left_open)
+        for part in told_gaps(rows)
+        if part.closed_round is not None
+    ]
 
 
 def told_gaps(rows: RunRows) -> list[GapPart]:
@@ -281,13 +288,17 @@ def told_gaps(rows: RunRows) -> list[GapPart]:
     ]
 
 
-def gap_context(part: GapPart, lead: str = "") -> dict[str, Any]:
+def gap_context(part: GapPart, lead: str = "", *, is_listed: bool = False) -> dict[str, Any]:
+    """Return a gap; `is_listed` says that the report lists open points on its sub-question."""
     closed = part.closed_round is not None
     earlier = gettext("from the earlier run")
     life, number = earlier, part.closed_round if closed else part.opened_round
     if number:
         said = gettext("closed in round %(n)s") if closed else gettext("since round %(n)s")
         life = said % {"n": number}
+    if closed and is_listed:
+        told = gettext("%(closed)s; the report leaves points of its sub-question open")
+        life = told % {"closed": life}
     return {
         "id": part.id,
         "text": capitalize_heading(titles.without_lead_within(part.text, lead)),

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from dashboard import words
+from dashboard.addresses import address_of
 from dashboard.contexts.quotes import anchor_of, quote_pieces
-from dashboard.markdown.statements import cited_texts
+from dashboard.markdown.statements import CitedText, cited_texts
 from dashboard.queries.run_rows import RunRows, labels_at
 from dashboard.stored_texts import worded
 from dashboard.titles import name_parts
@@ -93,6 +94,16 @@ def claim_context(row: Evidence, site_names: Mapping[str, str], use: Use) -> dic
         "is_superseded": row.label in use.earlier,
         "contradicts": [use.claims[label] for label in row.contradicts if label in use.claims],
         "review": str(words.VERDICT[said].word) if said else "",
+    }
+
+
+def statement_context(said: CitedText, run: Run) -> dict[str, str]:
+    """Return a statement of the report with a link to its place there."""
+    return {
+        "text": said.text,
+        "label": said.label,
+        "heading": said.heading or gettext("Short answer"),
+        "address": f"{address_of(run, 'run')}#{anchor_of(*said.markers[0])}",
     }
 
 
@@ -253,6 +264,10 @@ class EvidenceList:
                 for label in labels_at(citations[number], place) if number in citations else ():
                     found.setdefault(label, {}).setdefault(heading, anchor_of(number, place))
         return found
+
+    @property
+    def alone(self) -> Mapping[CitedText, frozenset[str]]:
+        return self._rows.alone
 
     def part_of(self, row: Evidence) -> str:
         return row.aspect_label or ""

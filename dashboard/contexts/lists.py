@@ -24,7 +24,7 @@ from dashboard.stored_texts import worded
 from dashboard.titles import title_of
 from research.engine.records import Status
 from research.models import Run
-from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
+from research.readmodel.run_rows import is_judged_by_model, statuses_of, trust_of
 
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
@@ -80,7 +80,7 @@ def _limits_of(run: Run, cited: Collection[str], *, judged: bool) -> Limits:
     left_open = int(gaps or 0) if listed is None else int(listed)
     return limits_of(
         trust_of(run.aspects.all()),
-        marks_of(run.aspects.all()),
+        [each.mark for each in statuses_of(run.aspects.all())],
         cited,
         open_points=left_open if judged else 0,
         disputes=getattr(run, "disputes", None) or 0,
@@ -163,9 +163,9 @@ def _facts(run: Run, cited: int) -> list[str]:
 
 def _count_answered(run: Run) -> str:
     """Return how many sub-questions of several are answered; '' if there is only one."""
-    marks = marks_of(run.aspects.all())
+    found = statuses_of(run.aspects.all())
     judged = is_judged_by_model(run, run.aspects.all())
-    return words.count_answers(marks, judged_by_model=judged) if len(marks) > 1 else ""
+    return words.count_answers(found, judged_by_model=judged) if len(found) > 1 else ""
 
 
 def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:

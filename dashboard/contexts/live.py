@@ -94,7 +94,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"], "note": quality.limits_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
-        "line": quality.line_context(rows, written)
+        "line": quality.line_context(rows)
         if ended
         else {"parts": [{"text": part} for part in parts.running_line(rows)]},
         "summary": {"lines": activity.account_lines(rows)},

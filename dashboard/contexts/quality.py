@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -51,16 +51,13 @@ def limits_note(rows: RunRows) -> SafeString | str:
     return format_html_join(" · ", "{}", ((each,) for each in told))
 
 
-def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
+def line_context(rows: RunRows) -> dict[str, Any]:
     """Return the line in the head of a finished run: what calls for doubt in its report, how far
     its question is answered, what it cites, and its date. Narrow screens leave out what is
     `on_wide` only.
-
-    `written` is its `report_context`.
     """
     run, aspects = rows.run, exclude_dropped(rows.progress.aspects)
-    marks = [each.mark for each in aspects]
-    answered = words.count_answers(marks, judged_by_model=rows.judged_by_model)
+    answered = words.count_answers(aspects, judged_by_model=rows.judged_by_model)
     cited = cited_pages(rows)
     is_found = may_answer(aspects)
     quotes = chain.from_iterable(rows.cited.values())
@@ -68,8 +65,8 @@ def line_context(rows: RunRows, written: Mapping[str, Any]) -> dict[str, Any]:
     address = address_of(run, "sources")
     is_rated = bool(cited) and is_found and rows.judged_by_model
     parts = [
-        *(_describe_doubt(rows, written, cited) if is_rated else []),
-        *([{"text": answered}] if len(marks) > 1 else []),
+        *(_describe_doubt(rows, cited) if is_rated else []),
+        *([{"text": answered}] if len(aspects) > 1 else []),
         *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
           if cited else []),
         {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},
@@ -109,18 +106,16 @@ def describe_left_open(rows: RunRows) -> Iterator[tuple[str, str]]:
         yield _("Last assessment"), told % {"gaps": missing}
 
 
-def _describe_doubt(
-    rows: RunRows, written: Mapping[str, Any], cited: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+def _describe_doubt(rows: RunRows, cited: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield how much rests on one site, and what was cut."""
     checks = rows.report.checks if rows.report else {}
     evidence, research = (address_of(rows.run, name) for name in ("evidence", "run_research"))
-    alone = written.get("alone")
+    alone = len(rows.alone)
     if alone and words.count_sites(cited) > 1:
         told = ngettext(
             "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
         )
-        single = f"{evidence}?standing=single" if evidence else ""
+        single = f"{evidence}?standing=alone" if evidence else ""
         yield {"text": _link(single, told, n=words.format_number(alone))}
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)

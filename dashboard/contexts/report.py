@@ -53,7 +53,6 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         "answer": parts.answer,
         "html": parts.body if folded else _entitled(parts),
         "folded": folded,
-        "alone": parts.alone,
         "headings": []
         if folded
         else [

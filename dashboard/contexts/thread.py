@@ -221,7 +221,11 @@ def _as_question(text: str) -> str:
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:
     return words.aspect_state(
-        part.mark, part.sources, noun=rows.voice_noun, judged_by_model=rows.judged_by_model
+        part.mark,
+        part.sources,
+        part.open_points,
+        noun=rows.voice_noun,
+        judged_by_model=rows.judged_by_model,
     )
 
 

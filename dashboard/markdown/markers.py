@@ -51,20 +51,16 @@ citation.
 """
 
 
-def link_markers(tokens: list[Token], link: FindLink) -> int:
-    """Link markers in running text, but not in code or within the text of a link. Return how many
-    statements rest on one site only.
-    """
+def link_markers(tokens: list[Token], link: FindLink) -> None:
+    """Link markers in running text, but not in code or within the text of a link."""
     seen: set[int] = set()
-    alone = 0
     for token in tokens:
         children: list[Token] = []
         within_link = 0
         for child in token.children or ():
             within_link += child.nesting if child.type.startswith("link_") else 0
             if child.type == "text" and not within_link:
-                pieces, found = _split(child, link, seen, follows=bool(children))
-                alone += found
+                pieces = _split(child, link, seen, follows=bool(children))
                 if _ends_rejected_quote(pieces):
                     _strike_from_opening(children)
                 children.extend(pieces)
@@ -74,7 +70,6 @@ def link_markers(tokens: list[Token], link: FindLink) -> int:
                 )
         if token.children is not None:
             token.children = children
-    return alone
 
 
 def _ends_rejected_quote(pieces: Sequence[Token]) -> bool:
@@ -98,12 +93,8 @@ def _strike_from_opening(children: list[Token]) -> None:
             return
 
 
-def _split(
-    text: Token, link: FindLink, seen: set[int], *, follows: bool
-) -> tuple[list[Token], int]:
-    """Return the tokens of a text node, which may continue an inline code node, and the number of
-    its statements that rest on a single site.
-    """
+def _split(text: Token, link: FindLink, seen: set[int], *, follows: bool) -> list[Token]:
+    """Return the tokens of a text node, which may continue an inline code node."""
     pieces: list[Token] = []
     position = 0
     places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
@@ -134,9 +125,7 @@ def _split(
         if text.meta.get("is_disputed") and text.content[position : position + 1].isspace():
             pieces.append(html_token("<br>"))
     pieces += _soften(text.content[position:])
-    is_listed = text.meta.get("is_listed")
-    alone = 0 if is_listed else sum(len(sites) == 1 for sites in support.values())
-    return [piece for piece in pieces if piece.content], alone
+    return [piece for piece in pieces if piece.content]
 
 
 def _soften(text: str) -> list[Token]:

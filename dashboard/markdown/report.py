@@ -69,14 +69,11 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections; how many of their statements rest on
-    one site only.
-    """
+    """The answer at the top of a report, and its sections."""
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
-    alone: int = 0
 
 
 def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
@@ -127,10 +124,10 @@ def render_in_parts(
     for first in [token for token in answer if token.type == "inline"][:1]:
         _make_label(first)
     _mark_steps(answer)
-    alone = _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
+    _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings, alone)
+    return RenderedParts(render_answer(answer, language), html, headings)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -192,8 +189,7 @@ def _prepare_tokens(
     *,
     tells_quoting: bool = False,
     copies: bool = False,
-) -> int:
-    """Return the number of statements that rest on one site only."""
+) -> None:
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
     if tells_quoting:
@@ -203,10 +199,9 @@ def _prepare_tokens(
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
     _keep_identifiers(tokens)
-    alone = link_markers(tokens, link)
+    link_markers(tokens, link)
     set_commands(tokens, copies=copies)
     set_apart_quotations(tokens)
-    return alone
 
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:

@@ -28,6 +28,7 @@ class SubQuestion(BaseModel):
     text: str
     status: str
     sources: int = Field(description="Independent sites (or documents) behind the answer.")
+    open_points: int = Field(0, description="Points that the report lists as open.")
 
 
 class PlanState(BaseModel):
@@ -278,7 +279,13 @@ def _proposed_plan(run: Run) -> PlanState | None:
 def _sub_questions(now: Progress) -> list[SubQuestion]:
     kept: Sequence[Any] = [aspect for aspect in now.aspects if not aspect.dropped]
     return [
-        SubQuestion(id=each.id, text=each.text, status=each.mark, sources=each.sources)
+        SubQuestion(
+            id=each.id,
+            text=each.text,
+            status=each.mark,
+            sources=each.sources,
+            open_points=each.open_points,
+        )
         for each in kept
     ]
 

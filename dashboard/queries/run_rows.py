@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.db.models import Count, F, QuerySet, prefetch_related_objects
 from dashboard.addresses import is_shared
 from dashboard.markdown.parsing import markers_in_text
 from dashboard.markdown.sources import shareable
+from dashboard.markdown.statements import CitedText, cited_texts
 from dashboard.titles import planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.origin import lone_origin
@@ -73,6 +74,19 @@ class RunRows(Committed):
         for evidence, key, _ in self.quotes:
             keys[evidence].add(key)
         return bool(lone_origin(keys.values()))
+
+    @cached_property
+    def alone(self) -> Mapping[CitedText, frozenset[str]]:
+        """Return what the report says by one site only, each statement once, with the labels of the
+        records behind it.
+        """
+        labels = {row.pk: row.label for row in self.evidence}
+        sites = defaultdict[str, set[str]](set)
+        for evidence, key, _ in self.quotes:
+            sites[labels[evidence]].add(key)
+        alone = statements_alone(self.report, sites) if self.report else ()
+        said = {(text.label, text.bare): (text, behind) for text, behind in reversed([*alone])}
+        return dict(reversed(said.values()))
 
     @cached_property
     def shown(self) -> Sequence[Evidence]:
@@ -220,6 +234,22 @@ def copied_pages(run: Run) -> dict[str, str]:
 
 def labels_cited(report: Report) -> frozenset[str]:
     return frozenset(label for entry in report.citations for label in entry["evidence_ids"])
+
+
+def statements_alone(
+    report: Report, sites: Mapping[str, Set[str]]
+) -> Iterator[tuple[CitedText, frozenset[str]]]:
+    """Yield the statements that rest on one site only, with the labels of their records; none where
+    (nearly) all evidence is from one. `sites` are the independence keys of each record.
+    """
+    citations = {entry["marker"]: entry for entry in report.citations}
+    if lone_origin(sites.values()):
+        return
+    for said in cited_texts(report.markdown):
+        of_text = [labels_at(citations[n], at) for n, at in said.markers if n in citations]
+        labels = frozenset(label for each in of_text for label in each)
+        if len(set[str]().union(*(sites.get(label, ()) for label in labels))) == 1:
+            yield said, labels
 
 
 def first_numbers(report: Report) -> dict[str, int]:

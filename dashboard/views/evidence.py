@@ -21,9 +21,11 @@ from dashboard.contexts.evidence import (
     count_sources,
     listed_claim,
     refused_quote_context,
+    statement_context,
 )
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.run import run_head
+from dashboard.markdown.statements import CitedText
 from dashboard.queries import queries
 from research.models import Evidence, RefusedQuote
 
@@ -33,7 +35,10 @@ OPEN_CLAIMS = 24
 folded.
 """
 REFUSED = "refused"
+ALONE = "alone"
 Standing = Callable[[Evidence, EvidenceList], bool]
+Others = Mapping[str, Sequence[RefusedQuote] | Sequence[CitedText]]
+"""What is listed that is no claim, by the value of `?standing=`."""
 STANDINGS: Mapping[str, tuple[words.Text, Standing]] = {
     "used": (gettext_lazy("Used in the report"), lambda row, rows: row.label in rows.cited),
     "unused": (gettext_lazy("Not used"), lambda row, rows: row.label not in rows.cited),
@@ -64,7 +69,7 @@ class EvidenceForm(forms.Form):
     part = forms.ChoiceField(required=False, label=gettext_lazy("Sub-question"))
     standing = forms.ChoiceField(
         required=False,
-        choices=[(name, name) for name in ("", *STANDINGS, REFUSED)],
+        choices=[(name, name) for name in ("", *STANDINGS, ALONE, REFUSED)],
         widget=forms.HiddenInput,
     )
 
@@ -88,8 +93,11 @@ def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
     found = [row for row in rows.in_order if _is_wanted(row, rows, wanted)]
     refused = _refused(rows, wanted)
     standing = wanted.get("standing", "")
-    listed = refused if standing == REFUSED else _of_standing(found, rows, standing)
-    page = Paginator(listed, CLAIMS_ON_A_PAGE).get_page(request.GET.get("page"))
+    others: Others = {REFUSED: refused, ALONE: _alone(rows, wanted)}
+    listed = _of_standing(found, rows, standing)
+    page = Paginator(others.get(standing, listed), CLAIMS_ON_A_PAGE).get_page(
+        request.GET.get("page")
+    )
     quotes = (quote for row in rows.in_order for quote in row.quotes.all())
     context = {
         "run": run_head(rows.run),
@@ -97,11 +105,13 @@ def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
         "wanted": wanted,
         "total": len(rows.in_order),
         "support": count_sources(quotes) if rows.in_order else "",
-        "standings": _filters(found, rows, refused, wanted),
+        "standings": _filters(found, rows, others, wanted),
         "paging": paging_context(page, wanted),
     }
     if standing == REFUSED:
         context["refused"] = [refused_quote_context(row) for row in page]
+    elif standing == ALONE:
+        context["statements"] = [statement_context(said, rows.run) for said in page]
     else:
         context["groups"] = _groups(listed, page.object_list, rows, is_narrowed=bool(wanted))
     return render(request, "dashboard/evidence.html", context)
@@ -131,27 +141,41 @@ def _refused(rows: EvidenceList, wanted: Mapping[str, str]) -> list[RefusedQuote
     return [row for row in rows.refused if _has_words(f"{row.claim} {row.url}", sought)]
 
 
+def _alone(rows: EvidenceList, wanted: Mapping[str, str]) -> list[CitedText]:
+    """Return the statements on one site with the words that are sought, of a sub-question those
+    with evidence on it.
+    """
+    parts = {row.label: rows.part_of(row) for row in rows.in_order}
+    return [
+        said
+        for said, labels in rows.alone.items()
+        if _has_words(said.text, wanted.get("text", ""))
+        and wanted.get("part") in (None, *(parts[label] for label in labels if label in parts))
+    ]
+
+
 def _filters(
     found: Sequence[Evidence],
     rows: EvidenceList,
-    refused: Sequence[RefusedQuote],
+    others: Others,
     wanted: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Return the standings of the claims that are sought, each with its number and the query that
-    shows only those, or all again.
+    """Return the standings of the claims that are sought, and what `others` are listed, each with
+    its number and the query that shows only those, or all again.
     """
     chosen = wanted.get("standing", "")
-    others = {name: value for name, value in wanted.items() if name != "standing"}
+    kept = {name: value for name, value in wanted.items() if name != "standing"}
     counts = {name: len(_of_standing(found, rows, name)) for name in STANDINGS}
     if not rows.cited:
         del counts["used"], counts["unused"]
     texts = {name: text for name, (text, _standing) in STANDINGS.items()}
-    texts[REFUSED], counts[REFUSED] = _("Refused"), len(refused)
+    texts |= {ALONE: _("Points on one site"), REFUSED: _("Refused")}
+    counts |= {name: len(others[name]) for name in (ALONE, REFUSED)}
     return [
         {
             "text": texts[name],
             "number": words.format_number(number),
-            "query": urlencode(others if name == chosen else {**others, "standing": name}),
+            "query": urlencode(kept if name == chosen else {**kept, "standing": name}),
             "is_on": name == chosen,
         }
         for name, number in counts.items()

@@ -29,11 +29,10 @@ from dashboard.contexts.evidence import describe_published, says_itself
 from dashboard.forms.form_errors import by_form
 from dashboard.markdown.statements import cited_texts
 from dashboard.queries.queries import Viewer
-from dashboard.queries.run_rows import first_numbers, labels_at, site_names
+from dashboard.queries.run_rows import first_numbers, labels_at, site_names, statements_alone
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
 from research.engine.evidence.claim_check import check_claim
-from research.engine.evidence.origin import lone_origin
 from research.models import Evidence, EvidenceSource, Report, Run
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric
@@ -320,16 +319,12 @@ def _cited_in(of: Sequence[Run]) -> dict[int, dict[str, Cited]]:
 
 def _cited_by(report: Report, sites: Mapping[str, set[str]]) -> dict[str, Cited]:
     citations = {entry["marker"]: entry for entry in report.citations}
-    places, alone = dict[str, int](), set[str]()
-    tells_alone = not lone_origin(sites.values())
+    places = dict[str, int]()
+    alone = {label for _, labels in statements_alone(report, sites) for label in labels}
     for place, said in enumerate(cited_texts(report.markdown)):
         of_text = [labels_at(citations[n], at) for n, at in said.markers if n in citations]
-        labels = {label for each in of_text for label in each}
-        for label in labels:
+        for label in {label for each in of_text for label in each}:
             places.setdefault(label, place)
-        every = set[str]().union(*(sites.get(label, ()) for label in labels))
-        if tells_alone and len(every) == 1:
-            alone |= labels
     return {
         label: Cited(number, places.get(label, len(report.markdown)), label in alone)
         for label, number in first_numbers(report).items()

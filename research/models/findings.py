@@ -34,6 +34,9 @@ class Aspect(EngineRow):
         blank=True,
         help_text="Who answers directly, as far as code alone can tell.",
     )
+    open_points = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Points that the report lists as open."
+    )
 
     class Meta:
         ordering = ("run_id", "position", "label")

@@ -189,6 +189,7 @@ def _aspect(aspect: Aspect, found: Sequence[Evidence], keys: dict[int, set[str]]
         best_claim=found[0].claim if found else None,
         evidence=len(found),
         sources=shown.sources,
+        open_points=shown.open_points,
         dropped=aspect.dropped,
     )
 

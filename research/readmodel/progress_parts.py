@@ -100,7 +100,8 @@ class QualityPart(Part):
 
 class AspectPart(Part):
     """A sub-question. `mark` is the displayed answer status, never better than the evidence
-    supports; `sources` counts the independent sites (or documents) behind it.
+    supports; `sources` counts the independent sites (or documents) behind it, `open_points` what
+    the report lists as open on it.
     """
 
     id: str
@@ -111,6 +112,7 @@ class AspectPart(Part):
     best_claim: str | None
     evidence: int
     sources: int
+    open_points: int
     dropped: bool
 
 

@@ -105,6 +105,7 @@ def _aspect(row: Aspect, evidence: Iterable[Evidence]) -> dict[str, Any]:
         "state": row.state,
         "mark": shown.mark,
         "sources": shown.sources,
+        "open_points": shown.open_points,
         "raised_by": row.raised_by or None,
         "evidence_ids": row.evidence_labels,
         "dropped": row.dropped,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from research.engine.assessment.answer_status import (
@@ -13,7 +14,7 @@ from research.engine.assessment.answer_status import (
 )
 from research.engine.config import ResearchConfig
 from research.engine.limits import Limits, limits_for
-from research.engine.records import AnswerStatus, AnswerSupport, AspectState, Complexity
+from research.engine.records import AnswerSupport, AspectState, Complexity
 from research.models import (
     Aspect,
     Command,
@@ -104,12 +105,13 @@ def marked_row(row: Aspect, keys: Collection[str]) -> AspectStatus:
         standing = AnswerSupport(
             stored, told["agree"], probability=probability, lacks_kind=lacks_kind
         )
-    return status_from_state(AspectState(row.state), standing, len(keys))
+    found = status_from_state(AspectState(row.state), standing, len(keys))
+    return replace(found, open_points=row.open_points)
 
 
-def marks_of(rows: Iterable[Aspect]) -> list[AnswerStatus]:
+def statuses_of(rows: Iterable[Aspect]) -> list[AspectStatus]:
     """Return the answer status of each sub-question that was not dropped."""
-    return [marked_row(row, row.evidence_labels).mark for row in rows if not row.dropped]
+    return [marked_row(row, row.evidence_labels) for row in rows if not row.dropped]
 
 
 def is_judged_by_model(run: Run, rows: Iterable[Aspect]) -> bool:
@@ -124,4 +126,4 @@ def is_judged_by_model(run: Run, rows: Iterable[Aspect]) -> bool:
 def trust_of(rows: Iterable[Aspect]) -> Trust:
     """Return how far a question is answered, from the rows of its sub-questions."""
     asked = [row for row in rows if not row.dropped]
-    return overall_status(marks_of(asked), found=any(row.evidence_labels for row in asked))
+    return overall_status(statuses_of(asked), found=any(row.evidence_labels for row in asked))

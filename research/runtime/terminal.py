@@ -207,7 +207,7 @@ def render_progress(now: Progress) -> Group:
 def _mark(aspect: AspectPart) -> str:
     if aspect.dropped:
         return "[dim]– left out[/]"
-    return f"{MARKS[aspect.mark]} {mark_words(aspect.mark, aspect.sources)}"
+    return f"{MARKS[aspect.mark]} {mark_words(aspect.mark, aspect.sources, aspect.open_points)}"
 
 
 def is_terminal() -> bool:

@@ -121,6 +121,20 @@ def test_a_filter_counts_what_it_would_show_and_keeps_the_others(client: Client,
     assert chips["One source only"]["aria-current"] == "true"
 
 
+def test_points_on_one_site_are_listed_once_and_narrowed_down(client: Client, run: Run) -> None:
+    run.evidence.get(label="E3").quotes.update(independence_key="c.test")
+    run.reports.update(markdown="It is old. [1]\n\n## More\n\nIt is old. [1] It is slow. [1]")
+
+    def listed(query: str) -> list[str]:
+        points = shown(client, run, f"?standing=alone{query}").select(".refused-quotes li")
+        return [" ".join(each.get_text(" ").split()) for each in points]
+
+    assert listed("") == ["It is old. Short answer", "It is slow. More"]
+    assert listed("&text=slow&part=A1") == ["It is slow. More"] and listed("&part=A2") == []
+    chips = [each.get_text(" ", strip=True) for each in shown(client, run).select(".site-counts a")]
+    assert "Points on one site 2" in chips
+
+
 def test_refused_quotes_are_listed_with_the_reason(client: Client, run: Run) -> None:
     page = shown(client, run, "?standing=refused")
     told = page.select_one(".refused-quotes")

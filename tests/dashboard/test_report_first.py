@@ -449,6 +449,10 @@ def test_closed_gaps_of_a_finished_run_are_counted_below_the_open_ones(
     assert not closed.has_attr("open")
     assert text(closed, "summary") == "1 point closed on the way"
     assert text(closed, "li") == "Closed: Gap 2 closed in round 2"
+    run.gaps.filter(label="G2").update(aspect_label="A2")
+    run.aspects.filter(label="A2").update(open_points=1)
+    told = "closed in round 2; the report leaves points of its sub-question open"
+    assert text(shown(client, address), ".closed-gaps li") == f"Closed: Gap 2 {told}"
     run.gaps.all().update(closed_round=1)
     assert shown(client, address).select(".gaps > h2[hidden]")
     Run.objects.update(status="researching")
@@ -611,10 +615,17 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
         on_wide = [part.get_text() for part in parts if part.get("class")]
         assert on_wide == ["cites 2 pages from 2 sites"]
         assert [link["href"] for link in head.select(".verdict-line a")] == [
-            f"{address}evidence/?standing=single",
+            f"{address}evidence/?standing=alone",
             f"{address}research/",
             f"{address}sources/",
         ]
+    listed = shown(client, f"{address}evidence/?standing=alone")
+    points = listed.select(".all-evidence ol > li")
+    assert [[each.get_text(), each["href"]] for each in points[0].select("a")] == [
+        ["Growth", f"{address}#cite-1-1"]
+    ]
+    told = ["It is slow.", "It is tall.", "It is young.", "It is high."]
+    assert [text_of(point.select_one("p")) for point in points] == told, "as many as are counted"
     assert limits in text(shown(client, "/runs/"), ".run-facts"), "the list says the same"
     soup = shown(client, address)
     assert soup.select_one(".report blockquote.dispute#dispute") is not None

@@ -7,6 +7,11 @@ from bs4 import BeautifulSoup
 
 from dashboard.markdown.markers import Link
 from dashboard.markdown.report import render_in_parts, render_markdown
+from research.engine.records import Checks
+from research.engine.report.rendering.closing import render_steps_left_out
+from research.engine.report.rendering.markers import Markers
+from research.engine.report.report_format import Layout
+from tests.engine.scripted import ledger
 
 COMMAND = "ALTER TABLE orders SET (fillfactor = 90);"
 STEPS = f"""**Short answer.** It waits. [1]
@@ -40,6 +45,13 @@ def test_steps_have_a_label_and_numbers_and_their_notes_are_set_apart() -> None:
     assert [each.get_text() for each in answer.select("em.note")] == [
         "Inferred by the model.", "(proposal)",
     ]  # fmt: skip
+
+
+def test_the_answer_says_that_steps_were_left_out_unlike_the_line_of_facts() -> None:
+    made, _ = ledger("Why is it full?")
+    told = render_steps_left_out(Markers(made, layout=Layout(checks=Checks(steps_refused=2))))
+    answer = render_in_parts(f"It waits. [1]\n\n*1 of 1 answered*\n\n{told}", link).answer
+    assert "What to do: 2 steps left out" in answer and "1 of 1" not in answer
 
 
 def test_a_long_command_of_a_step_stands_apart_and_can_be_copied() -> None:

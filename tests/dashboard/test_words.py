@@ -1,10 +1,11 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
 from dashboard import words
-from research.engine.assessment.answer_status import Trust
+from research.engine.assessment.answer_status import AspectStatus, Trust
 from research.engine.records import AnswerStatus
 from research.models import Run
 from research.notifications import composing
@@ -29,6 +30,26 @@ def test_a_sub_question_says_what_it_rests_on(
 ) -> None:
     shown = words.aspect_state(mark, sources)
     assert (shown.word, shown.icon) == (word, icon)
+
+
+@pytest.mark.parametrize(
+    ("mark", "word"),
+    [
+        (AnswerStatus.ANSWERED, "Answered · 1 point open"),
+        (AnswerStatus.ONE_SOURCE, "One site · 1 point open"),
+        (AnswerStatus.CLOSE, "Passages come close"),
+    ],
+)
+def test_an_answer_says_how_many_points_the_report_leaves_open(
+    mark: AnswerStatus, word: str
+) -> None:
+    assert words.aspect_state(mark, 1, 1) == replace(words.aspect_state(mark, 1), word=word)
+
+
+def test_answers_with_open_points_are_counted_with_the_others() -> None:
+    found = [AspectStatus(AnswerStatus.ANSWERED, 2, number) for number in (0, 3, 1)]
+    told = "3 of 3 sub-questions answered, 2 of them with open points"
+    assert words.count_answers(found, judged_by_model=True) == told
 
 
 def test_without_a_model_an_answer_is_only_likely() -> None:

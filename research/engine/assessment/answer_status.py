@@ -7,9 +7,10 @@ estimated probability that the passages shown contain the answer. The score is t
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol
 
 from research.engine.evidence.ledger import SUPPORTS, Ledger
 from research.engine.records import AnswerStatus, AnswerSupport, Aspect, AspectState, Complexity
@@ -35,10 +36,36 @@ class Trust(StrEnum):
 @dataclass(frozen=True)
 class AspectStatus:
     """`sources` are the independent ones behind the answer, or behind all its evidence where
-    there is none or they disagree."""
+    there is none or they disagree. `open_points` are those that the report lists.
+    """
 
     mark: AnswerStatus
     sources: int
+    open_points: int = 0
+
+
+class Marked(Protocol):
+    @property
+    def mark(self) -> AnswerStatus: ...
+
+    @property
+    def open_points(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many of the sub-questions are answered, and how many of those have open points."""
+
+    answered: int
+    with_open: int
+    total: int
+
+
+def tally(found: Iterable[Marked]) -> Tally:
+    """Return how many sub-questions are answered; passages that come close are no answer."""
+    each = list(found)
+    open_points = [one.open_points for one in each if one.mark in ANSWERED]
+    return Tally(len(open_points), sum(map(bool, open_points)), len(each))
 
 
 def status_from_state(
@@ -65,13 +92,14 @@ def _by_probability(state: AspectState, standing: AnswerSupport) -> AnswerStatus
     return AnswerStatus.NOT_SEARCHED if state is AspectState.NOT_SEARCHED else AnswerStatus.CLOSE
 
 
-def overall_status(marks: Collection[AnswerStatus], *, found: bool) -> Trust:
+def overall_status(statuses: Collection[Marked], *, found: bool) -> Trust:
     """Return how far a question is answered, from the status of each of its sub-questions.
 
-    It is partly answered only if a sub-question is not answered. `found` says whether any evidence
-    was found; it decides only if no sub-question is answered.
+    It is partly answered only if a sub-question is not answered; open points of the report don't
+    matter. `found` says whether any evidence was found; it decides only if no sub-question is
+    answered.
     """
-    answered = sum(mark in ANSWERED for mark in marks)
+    marks, answered = [each.mark for each in statuses], tally(statuses).answered
     if not answered and found and AnswerStatus.CLOSE in marks:
         return Trust.RELATED
     if not answered:
@@ -85,7 +113,8 @@ HAS_ANSWER = frozenset({Trust.ANSWERED, Trust.DISPUTED, Trust.PARTLY})
 
 
 def mark_of(ledger: Ledger, aspect: Aspect) -> AspectStatus:
-    return status_from_state(aspect.state, aspect.standing, len(ledger.keys_of(aspect.id)))
+    found = status_from_state(aspect.state, aspect.standing, len(ledger.keys_of(aspect.id)))
+    return replace(found, open_points=aspect.open_points)
 
 
 def voice_noun(ledger: Ledger) -> str:
@@ -102,7 +131,7 @@ def count_answered(ledger: Ledger) -> int:
     """Return the number of answered sub-questions, without those that passages only come
     close to.
     """
-    return sum(each.mark in ANSWERED for each in list_statuses(ledger))
+    return tally(list_statuses(ledger)).answered
 
 
 def is_close(aspect: Aspect) -> bool:

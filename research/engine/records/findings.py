@@ -52,7 +52,7 @@ class Aspect:
     """A sub-question. Key: `id` (A1, A2, … in canonical order).
 
     `raised_by` is a URL, "plan" or "user". `dropped` ones were removed by a person. `standing` is
-    None if a model read the pages.
+    None if a model read the pages. `open_points` counts what the report lists as open on it.
     """
 
     id: str
@@ -65,6 +65,7 @@ class Aspect:
     searches_without_news: int = 0
     dropped: bool = False
     standing: AnswerSupport | None = None
+    open_points: int = 0
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,8 @@ class Checks:
     unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
     were left out of a report that would be too long. `open_points` counts what the report lists as
     still open; None of one that has no such list: a quick one, one by code, and that of a run
-    before `Form.REPAIRED`.
+    before `Form.REPAIRED`. Of the steps of what to do, `steps_refused` were left out since they say
+    something that no source does, `steps_unchecked` since no verifier was believed on them.
     """
 
     statements: int = 0
@@ -218,6 +219,8 @@ class Checks:
     verifier: VerifierUse = ""
     shortened: int = 0
     open_points: int | None = None
+    steps_refused: int = 0
+    steps_unchecked: int = 0
 
 
 @dataclass(frozen=True)

@@ -303,10 +303,11 @@ def bar_percent(bar: float) -> str:
     return f"{100 * bar:g}\N{NO-BREAK SPACE}%"
 
 
-def mark_words(mark: AnswerStatus, sources: int) -> str:
+def mark_words(mark: AnswerStatus, sources: int, open_points: int = 0) -> str:
     """Return how well a sub-question is answered, in a few words."""
+    still_open = f" · {count_noun(open_points, 'point')} open" if open_points else ""
     from_several = f", {count_noun(sources, 'site')}" if sources > 1 else ""
-    return {
+    told = {
         AnswerStatus.ANSWERED: f"answered{from_several}",
         AnswerStatus.ONE_SOURCE: "one site",
         AnswerStatus.PASSAGES: f"passages from {count_noun(sources, 'site')}",
@@ -316,6 +317,7 @@ def mark_words(mark: AnswerStatus, sources: int) -> str:
         AnswerStatus.NOT_FOUND: "not found",
         AnswerStatus.NOT_SEARCHED: "not searched",
     }[mark]
+    return f"{told}{still_open if mark in ANSWERED else ''}"
 
 
 def count_noun(number: int, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Set
 from dataclasses import replace
 
@@ -314,11 +315,13 @@ def _how_checked(words: Labels, checks: Checks) -> str:
 
 def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
     _mark_cited(run.ledger, rendered)
+    _mark_open(run.ledger, rendered)
     run.journal.emit(_to_report(checked, rendered))
 
 
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
-    checks = replace(_checks(checked), open_points=rendered.open_points)
+    listed = rendered.open_points
+    checks = replace(_checks(checked), open_points=None if listed is None else len(listed))
     return Report(rendered.markdown, rendered.citations, checks, rendered.short_answer)
 
 
@@ -342,7 +345,16 @@ def _checks(checked: Checked) -> Checks:
         planted_found=verified.planted_found,
         verifier=verified.use,
         shortened=checked.shortened,
+        steps_refused=checked.steps_refused,
+        steps_unchecked=checked.steps_unchecked,
     )
+
+
+def _mark_open(ledger: Ledger, rendered: Rendered) -> None:
+    """Count on each sub-question what the report leaves open."""
+    listed = Counter(each.aspect_id for each in rendered.open_points or ())
+    for part in ledger.aspects:
+        ledger.set_aspect(part, open_points=listed[part])
 
 
 def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:

@@ -25,7 +25,7 @@ class Checked:
     that neither code nor a believed verifier refused; `is_dense` means that the report is too long
     otherwise, `shortened` counts the statements that were left out for that. `found_late` are the
     ids of evidence on points that the author had left open. A dense one `keeps_figures` if it has
-    room for its key figures all the same.
+    room for its key figures all the same. The two counts of steps are those of `Checks`.
     """
 
     draft: Draft
@@ -37,6 +37,8 @@ class Checked:
     shortened: int = 0
     found_late: frozenset[str] = frozenset()
     keeps_figures: bool = False
+    steps_refused: int = 0
+    steps_unchecked: int = 0
 
 
 @dataclass(frozen=True)

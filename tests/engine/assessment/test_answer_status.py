@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from research.engine.assessment.answer_status import Trust, overall_status, status_from_state
+from research.engine.assessment.answer_status import (
+    AspectStatus,
+    Tally,
+    Trust,
+    overall_status,
+    status_from_state,
+    tally,
+)
 from research.engine.records import AnswerStatus, AnswerSupport, AspectState
 
 ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, AnswerStatus.CLOSE
@@ -28,7 +35,14 @@ ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, An
 def test_a_question_is_answered_as_far_as_its_sub_questions(
     marks: Sequence[AnswerStatus], found: bool, trust: Trust
 ) -> None:
-    assert overall_status(marks, found=found) is trust
+    assert overall_status([AspectStatus(mark, 1) for mark in marks], found=found) is trust
+
+
+def test_a_sub_question_with_open_points_counts_as_answered() -> None:
+    found = [AspectStatus(ANSWERED, 2), AspectStatus(ONE_SOURCE, 1, 2), AspectStatus(CLOSE, 1, 1)]
+    assert tally(found) == Tally(answered=2, with_open=1, total=3)
+    assert overall_status(found[:2], found=True) is Trust.ANSWERED
+    assert overall_status(found, found=True) is Trust.PARTLY
 
 
 def test_passages_that_lack_what_is_asked_for_come_close_and_others_do_not() -> None:

@@ -6,7 +6,15 @@ import pytest
 
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
-from research.engine.records import AnswerSupport, AspectState, Round, Source, Stage, StopReason
+from research.engine.records import (
+    AnswerStatus,
+    AnswerSupport,
+    AspectState,
+    Round,
+    Source,
+    Stage,
+    StopReason,
+)
 from research.engine.report import messages
 from tests.engine.scripted import ledger
 
@@ -225,4 +233,11 @@ def test_pages_that_could_not_be_read_are_counted() -> None:
     made.put_source(replace(source, status="failed"))
     assert messages.stop_message(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
         "Found nothing that answers this. 2 queries, 0 pages read, 1 page could not be read."
+    )
+
+
+def test_the_terminal_says_what_the_report_leaves_open_of_an_answer() -> None:
+    assert messages.mark_words(AnswerStatus.ONE_SOURCE, 1, 2) == "one site · 2 points open"
+    assert messages.mark_words(AnswerStatus.CLOSE, 1, 2) == messages.mark_words(
+        AnswerStatus.CLOSE, 1
     )

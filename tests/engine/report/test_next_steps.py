@@ -72,7 +72,7 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
 )
 async def test_a_step_with_a_figure_or_name_of_its_own_is_left_out(step: str) -> None:
     _, ran = await asked(step, repair=lambda _: {"statements": []})
-    assert "What to do" not in ran.report.markdown
+    assert "**What to do.**" not in ran.report.markdown
 
 
 async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
@@ -114,14 +114,18 @@ async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:
     _, ran = await asked(FOUNDRY, verify=refusing)
-    assert "What to do" not in ran.report.markdown
+    assert "**What to do.**" not in ran.report.markdown
     assert Problem("next steps", STEPS_REFUSED.format(n=1)) in ran.of(Problem)
+    told = "What to do: 1 step left out, as it says something that no source does."
+    assert told in ran.report.markdown.split("\n## ")[0].splitlines()
 
 
 async def test_without_a_believed_verifier_there_are_no_steps() -> None:
     _, ran = await asked(FOUNDRY, verify=lambda answer: {**answer, "carried": [], "more": []})
-    assert "What to do" not in ran.report.markdown
+    assert "**What to do.**" not in ran.report.markdown
     assert Problem("next steps", STEPS_UNCHECKED.format(n=1)) in ran.of(Problem)
+    told = "What to do: 1 step left out, as no verifier was believed on it."
+    assert told in ran.report.markdown.split("\n## ")[0].splitlines()
 
 
 async def test_a_run_of_an_earlier_form_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer, OpenDraftAnswer
 from research.engine.llm_tasks.draft import read_draft
-from research.engine.records import AspectState, Gap, OpenPoint, Source
+from research.engine.records import Aspect, AspectState, Gap, OpenPoint, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import MOST_OPEN, Layout
@@ -67,11 +67,11 @@ def test_a_report_lists_what_its_author_calls_open_unless_it_is_told_or_unexplai
 ) -> None:
     """The second finding isn't cited, and the second sub-question has no section."""
     assert bool(listed(known, point)) is is_listed
-    assert rendered(known, point).open_points == is_listed
+    assert len(rendered(known, point).open_points or ()) == is_listed
 
 
 def test_where_the_author_names_nothing_the_report_lists_nothing(known: Ledger) -> None:
-    assert listed(known) == [] and rendered(known).open_points == 0
+    assert listed(known) == [] and rendered(known).open_points == ()
     assert listed(known, *[("A1", "how it is paid")] * 2) == ["How it is paid"]
     many = [("A1", f"how the {thing} is paid") for thing in ("rope", "crane", "light", "pilot")]
     many += [("A1", f"whether {thing} counts") for thing in ("mud", "ice", "tar", "oak")]
@@ -81,11 +81,14 @@ def test_where_the_author_names_nothing_the_report_lists_nothing(known: Ledger) 
 def test_without_an_author_the_gaps_of_the_last_assessment_are_listed(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (Statement(FEE, ("E1",)),)),))
     told = render_report(known, draft, "", 0, 0, LED)
-    assert "## Still open\n\n- The fee in summer\n\n" in told.markdown and told.open_points == 1
+    assert "## Still open\n\n- The fee in summer\n\n" in told.markdown
+    assert told.open_points == (OpenPoint("A1", "the fee in summer"),)
     assert render_report(known, draft, "", 0, 0, Layout()).open_points is None
     known.began = Form.ATTRIBUTED
     earlier = render_report(known, draft, "", 0, 0, LED)
-    assert earlier.markdown == told.markdown and earlier.open_points is None
+    assert ", 1 of them with open points ·" in told.markdown
+    assert earlier.markdown == told.markdown.replace(", 1 of them with open points", "")
+    assert earlier.open_points is None
 
 
 @pytest.mark.parametrize(
@@ -138,3 +141,5 @@ async def test_the_author_of_a_report_is_asked_what_it_leaves_open(
     assert schemas == ({task} if task else set())
     assert ("## Still open\n\n- Who keeps it today" in ran.report.markdown) is bool(task)
     assert ran.report.checks.open_points == (1 if task else None)
+    assert ran.of(Aspect)[0].open_points == bool(task)
+    assert (", 1 of them with open points" in ran.report.markdown) is bool(task)

@@ -83,10 +83,11 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
     steps, on_steps = await steps_that_follow(run, known)
-    if run.form >= Form.COMPUTED and (left_out := len(draft.next_steps) - len(steps)):
-        is_judged = not known or on_steps.use == "believed"
+    steps_left_out = len(draft.next_steps) - len(steps) if run.form >= Form.COMPUTED else 0
+    is_judged = not known or on_steps.use == "believed"
+    if steps_left_out:
         told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
-        run.trouble("next steps", told.format(n=left_out))
+        run.trouble("next steps", told.format(n=steps_left_out))
     shown = quote_instead(
         replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
     )
@@ -108,6 +109,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
         found_late=late,
+        steps_refused=steps_left_out if is_judged else 0,
+        steps_unchecked=0 if is_judged else steps_left_out,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from research.engine.assessment.answer_status import Tally
 from research.engine.evidence.relations import Relations
 from research.engine.report.draft import Statement
 from research.engine.report.parts.comparison import extremes_of
@@ -57,23 +58,25 @@ def _told(ends: Mapping[str, str], form: str, last: str) -> list[str]:
 
 def status_of(
     words: Labels,
-    answered: int,
-    total: int,
+    counted: Tally,
     disputed: Sequence[str],
     missing: Sequence[str],
     marks_many: bool = False,
     partly: Sequence[str] = (),
 ) -> str:
-    """Return in a sentence how many parts of a question are answered, which only `partly`, on which
-    of them sources disagree, and on which nothing was found; "" if all are answered and nothing is
-    disputed.
+    """Return in a sentence how many parts of a question are answered, how many of them with open
+    points, which only `partly`, on which of them sources disagree, and on which nothing was found;
+    "" if all are answered and nothing is disputed.
 
     More disputes than it names are counted; all of them if it `marks_many` beside their parts.
     """
-    if answered == total and not disputed:
+    is_all = counted.answered == counted.total
+    if is_all and not disputed:
         return ""
-    form = "parts_all" if answered == total else "parts_some"
-    clauses = [words[form].format(n=answered, all=total)]
+    told = words["parts_all" if is_all else "parts_some"]
+    told = told.format(n=counted.answered, all=counted.total)
+    told += words["with_open"].format(n=counted.with_open) if counted.with_open else ""
+    clauses = [told]
     if disputed:
         if marks_many and len(disputed) > MOST_NAMED:
             clauses.append(words["disagree_on_many"].format(n=len(disputed)))

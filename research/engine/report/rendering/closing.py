@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from research.engine.assessment.answer_status import count_answered, is_judged_by_code, supporting
+from research.engine.assessment.answer_status import is_judged_by_code, supporting, tally
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.origin import collection_name, is_collection, origin_of
@@ -47,7 +48,9 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
     dates = (ledger.sources[url].published for url in pages)
     days = (date[:DAY] for date in dates if date)
     newest = max((day for day in days if not today or day <= today), default="")
-    told = words["answered"].format(n=count_answered(ledger), all=len(ledger.aspects))
+    counted = tally(marks.statuses.values())
+    told = words["answered"].format(n=counted.answered, all=counted.total)
+    told += words["with_open"].format(n=counted.with_open) if counted.with_open else ""
     if is_judged_by_code(ledger) and not supporting(ledger):
         where = newest = ""
     facts = [
@@ -147,7 +150,7 @@ def _queries_tried(ledger: Ledger) -> list[str]:
     return made[:MOST_QUERIES]
 
 
-def open_points(draft: Draft, marks: Markers) -> list[str]:
+def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
     """Return what is left open on the sub-questions that have a section or no answer; nothing in
     a report whose sections aren't led by their answers.
 
@@ -162,10 +165,11 @@ def open_points(draft: Draft, marks: Markers) -> list[str]:
         return []
     if draft.open is None:
         shown = {section.aspect_id for section in draft.sections}
-        found = [gap.text for gap in ledger.open_gaps() if gap.aspect_id in shown][:MOST_OPEN]
+        gaps = [gap for gap in ledger.open_gaps() if gap.aspect_id in shown]
+        found = [OpenPoint(gap.aspect_id or "", gap.text) for gap in gaps[:MOST_OPEN]]
     else:
-        found = [each.text for each in points_left(draft, ledger, marks.headings.values())]
-    return [marks.wall.masked(text) for text in found]
+        found = points_left(draft, ledger, marks.headings.values())
+    return [replace(each, text=marks.wall.masked(each.text)) for each in found]
 
 
 def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[OpenPoint]:
@@ -235,6 +239,18 @@ def render_steps(draft: Draft, marks: Markers) -> str:
         lines.append(f"{n}. {marks.sentence(said.text)}{own} {marks.of(said.evidence)}")
     note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
     return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
+
+
+def render_steps_left_out(marks: Markers) -> str:
+    """Return a line that says how many steps were left out, and why; pages leave out what stands
+    in italics there.
+    """
+    checks = marks.layout.checks
+    if checks is None:
+        return ""
+    counts = {"steps_refused": checks.steps_refused, "steps_unchecked": checks.steps_unchecked}
+    told = [marks.words.count(name, number) for name, number in counts.items() if number]
+    return marks.words["clauses"].format(clauses="; ".join(told)) if told else ""
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

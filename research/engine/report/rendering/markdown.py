@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from research.engine.assessment.answer_status import is_close
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.records import AspectState, Citation
+from research.engine.records import AspectState, Citation, OpenPoint
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.disagreement import untold_rivals
@@ -31,6 +32,7 @@ from research.engine.report.rendering.closing import (
     render_not_searched,
     render_sources,
     render_steps,
+    render_steps_left_out,
     render_still_open,
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown
@@ -63,8 +65,8 @@ class Rendered:
     markdown: str
     citations: tuple[Citation, ...]
     short_answer: str
-    open_points: int | None = None
-    """Points that the report lists as open; None of one that has no such list."""
+    open_points: tuple[OpenPoint, ...] | None = None
+    """What the report lists as open; None of one that has no such list."""
 
 
 def render_report(
@@ -94,6 +96,9 @@ def render_report(
     if course and not layout.is_dense:
         shown = without_events(draft, ledger, only=course)
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
+    points = open_points(draft, marks)
+    listed = tuple(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
+    marks.left_open = Counter(each.aspect_id for each in listed or ())
     status = status_line(draft, marks) if items and layout.labels_items else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
@@ -112,7 +117,6 @@ def render_report(
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
-    points = open_points(draft, marks)
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
@@ -132,7 +136,7 @@ def render_report(
         "" if course else _render_timeline(draft, shown, marks),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        render_still_open(points, marks),
+        render_still_open([each.text for each in points], marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
@@ -141,12 +145,11 @@ def render_report(
     early, late = ("", ended) if is_late else (ended, "")
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
-    parts[3:3] = [left, cut_off]
+    parts[3:3] = [left, cut_off, render_steps_left_out(marks)]
     note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
-    counted = len(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
-    return Rendered(markdown, marks.citations(), told, counted)
+    return Rendered(markdown, marks.citations(), told, listed)
 
 
 def _render_sections(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from research.engine.assessment.answer_status import AspectStatus, mark_of
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.relations import Cell
@@ -56,6 +57,8 @@ class Markers:
     """Who holds the views that stand in a box, by their statements."""
     flagged: Set[str] = frozenset()
     """Sub-questions beside which the short answer marks that sources disagree."""
+    left_open: Mapping[str, int] = field(default_factory=dict)
+    """How many points the report lists as open, by their sub-question."""
     boxed: Set[str] = frozenset()
     """Records whose disagreement is told in a box of the section that is being rendered."""
 
@@ -78,6 +81,14 @@ class Markers:
     def wall(self) -> AddressWall:
         pages = tuple(self.ledger.pages.values())
         return AddressWall(self.ledger.question, pages)
+
+    @property
+    def statuses(self) -> dict[str, AspectStatus]:
+        """Return how far each sub-question is answered in this report."""
+        return {
+            each.id: replace(mark_of(self.ledger, each), open_points=self.left_open.get(each.id, 0))
+            for each in self.ledger.aspects.values()
+        }
 
     @property
     def urls(self) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import groupby, takewhile
 
-from research.engine.assessment.answer_status import count_answered
+from research.engine.assessment.answer_status import tally
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
@@ -98,10 +98,8 @@ def status_line(draft: Draft, marks: Markers) -> str:
         [marks.headings[part] for part in is_open if (part in told) == has_section]
         for has_section in (False, True)
     )
-    total = len(ledger.aspects)
-    answered = count_answered(ledger)
-    many = marks.layout.has_room
-    return status_of(marks.words, answered, total, disputed, missing, many, partly)
+    counted, many = tally(marks.statuses.values()), marks.layout.has_room
+    return status_of(marks.words, counted, disputed, missing, many, partly)
 
 
 def flagged_parts(draft: Draft, marks: Markers) -> frozenset[str]:
