@@ -40,7 +40,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     if fetches_ahead(request):
         return HttpResponse(status=204)
     if not sign_in.redeem_token(token):
-        context = {"another": sign_in_command(request)}
+        context = {"another": sign_in_command(request), "has_accounts": sign_in.has_accounts()}
         return render(request, "dashboard/link_void.html", context, status=403)
     login(request, people.local_admin(), backend=BACKEND)
     return redirect("ask")

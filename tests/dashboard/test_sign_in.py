@@ -28,6 +28,13 @@ def test_a_new_link_voids_the_older_one() -> None:
     assert Client().get(f"/sign-in/{newer}").status_code == 302
 
 
+def test_a_void_link_offers_a_password_only_where_somebody_has_one() -> None:
+    offer = b"Sign in with a password"
+    assert offer not in Client().get("/sign-in/void").content
+    User.objects.create_user("ann", password="long enough 1889")
+    assert offer in Client().get("/sign-in/void").content
+
+
 def test_the_token_itself_is_not_stored() -> None:
     token = new_link_token()
     assert token not in str(list(SignInLink.objects.values()))
