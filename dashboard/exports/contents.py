@@ -25,7 +25,7 @@ from dashboard.titles import title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, Report, Run
 
-AROUND = 300
+AROUND = 120
 LONGEST_LINK = 2_000
 """Maximum characters of a linked URL: Word allows about 2,080, Typst 8,000."""
 REJECTED = _("A reviewer rejected evidence that this report rests on; it was not revised since.")

@@ -17,6 +17,7 @@ from dashboard.markdown.dates import DATE, DATED, date_in_words
 from dashboard.markdown.markers import NO_PLACE, FindLink
 from dashboard.markdown.parsing import MARKER, html_token, span_token, text_token
 from dashboard.words import Site, format_partial_date, readable_url, site_of, without_folder
+from research.engine.text.dates import find_dates
 from research.fetch.url_policy import AddressRules
 
 QUOTE_LINE = 2
@@ -91,7 +92,10 @@ def link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, st
 
 
 def _published(day: str) -> str:
-    return escape(gettext("published %(date)s") % {"date": format_partial_date(day)})
+    """Return when a page was published, in the reader's language: reports have days in theirs."""
+    date = next((each.date for each in find_dates(day) if each.date[0]), ())
+    plain = "-".join(f"{part:02}" for part in date if part) or day
+    return escape(gettext("published %(date)s") % {"date": format_partial_date(plain)})
 
 
 def site_in_html(site: Site) -> SafeString | str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from django.utils import translation
 
 from dashboard.charts import draw_charts
 from dashboard.markdown.markers import Link
@@ -260,6 +261,13 @@ def test_pages_that_nothing_cites_are_folded_with_their_number() -> None:
     shown, folded = body.split("<details")
     assert "<h3>Cited</h3>" in shown and "trees.test/oak" in shown and "Read but" not in shown
     assert "<summary>Read but not used (2)</summary>" in folded and "trees.test/elm" in folded
+
+
+def test_dates_of_sources_are_in_the_language_of_the_reader() -> None:
+    line = "## Sources\n\n- [1] Oak, trees.test, 6 May 2024: <https://trees.test/oak>"
+    with translation.override("de"):
+        body = render_in_parts(line, link).body
+    assert "veröffentlicht 6. Mai 2024" in body
 
 
 def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
