@@ -52,6 +52,7 @@ from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back
+from research.engine.report.parts.timeline import asks_for_course
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
@@ -190,6 +191,8 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "is_terse": run.form >= Form.ATTRIBUTED,
         "has_formulas": run.form >= Form.COMPUTED,
+        "has_timeline": run.form >= Form.COMPUTED
+        and any(asks_for_course(part.aspect.text) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from research.engine.report.draft import Statement
 from research.engine.report.parts.subjects import leans_back
-from research.engine.text.dates import Date, FoundDate, find_dates, without_dates
+from research.engine.text.dates import Date, FoundDate, find_dates, is_within, without_dates
 from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.tokens import capitalize_heading, term_set, words_in
 
@@ -35,7 +35,9 @@ _TO = re.compile(
     re.IGNORECASE,
 )
 _AND = re.compile(r"\s?(?:and|und|et|y|e|en)\s?", re.IGNORECASE)
+_LABEL = re.compile(r"\*{0,2}(?::|\s[–—-](?!.*\s[–—-]\s))\*{0,2}\s+(?=\S)")
 _BOUNDARY = re.compile(r"(?:;|,? (?:and|but)|, (?:while|whereas)) ")
+_IN, _MARK, _COMMA = re.compile(r"(?:In|On) "), re.compile(r"\*{0,2}"), re.compile(r",(?!\d)")
 _LEAD = re.compile(r"(?:in|on|by|since|from|during|at) (?:early |late |mid-)?$", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:the|an?|its|his|her|their|our|no|all|both|some|many|most|several|two|three|four|five|six"
@@ -45,10 +47,12 @@ _VERB = re.compile(
     r"\b(?:was|were|is|are|has|have|had|did|does|will|would|could|can|may|must|became|began|came"
     r"|went|took|made|gave|got|won|lost|fell|rose|built|held|left|met|sold|sent|shut|struck|broke"
     r"|burnt|brought|bought|found|fought|drew|grew|hit|kept|laid|led|paid|ran|said|saw|set|spoke"
-    r"|spent|stood|swore|taught|threw|told|wrote|chose|cut|died|[a-z]{2,20}ed)\b"
+    r"|spent|stood|swore|taught|threw|told|wrote|chose|cut|died|dates?(?= from| back)"
+    r"|[a-z]{2,20}ed)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:that|whether|says?|said|according to|claims?|reports?|dates?|recalls?|finds?)\b"
+    r"\b(?:that|whether|says?|said|according to|claims?|reports?|recalls?|finds?"
+    r"|dates?(?! from| back))\b"
 )
 _DEPENDENT = re.compile(
     r"^(?:After|Before|When|While|Once|Until|Although|Though|Because|As|If|Whereas)\b"
@@ -77,14 +81,18 @@ def events_of(said: Statement, language: str) -> tuple[Event, ...]:
     found = [each for each in find_dates(body) if is_exact(each.date)]
     if not found:
         return (_event(body, said),) if _dates_of(body) else ()
-    is_english = code_of(language).partition("-")[0] in {"", ENGLISH}
-    if len({each.date for each in found}) > 1 and is_english:
+    if len({each.date for each in found}) > 1 and _is_english(language):
         clauses = [*_clauses(body, found)]
         if all(_stands_alone(each, body, language) for each in clauses):
             events = [_event(each, said, is_part=True) for each in clauses]
             if len({event.date for event in events}) == len(events) > 1:
                 return tuple(events)
     return (_event(body, said),)
+
+
+def agree(one: Date, other: Date) -> bool:
+    """Return whether two dates are the same, or one of them is and says less."""
+    return is_within(one, other) or is_within(other, one)
 
 
 def is_exact(date: Date) -> bool:
@@ -102,6 +110,30 @@ def shorten(text: str) -> str:
     return f"{head}." if is_whole else text
 
 
+def without_opening_date(event: Event, language: str) -> str:
+    """Return the text of an event without its date where that opens it as a label ("May 2010: the
+    mill closed"), or in English as an adverbial ("In May 2010 the mill closed").
+    """
+    text = event.text
+    first, last = (*find_dates(text)[:2], None, None)[:2]
+    if first is None or not is_within(first.date, event.date):
+        return text
+    end = last.end if last and _is_span(text, first, last) else first.end
+    lead, rest = text[: _begin(first)], text[end:]
+    label = _LABEL.match(rest) if _MARK.fullmatch(lead) else None
+    if label:
+        return capitalize_heading(rest[label.end() :])
+    said = rest.removeprefix(",").lstrip()
+    main, *_ = _COMMA.split(said)
+    is_clause = _SUBJECT.match(said) and _VERB.search(without_dates(main))
+    is_adverbial = _is_english(language) and _IN.fullmatch(lead) and is_clause
+    return capitalize_heading(said) if is_adverbial else text
+
+
+def _is_english(language: str) -> bool:
+    return code_of(language).partition("-")[0] in {"", ENGLISH}
+
+
 def _event(text: str, said: Statement, *, is_part: bool = False) -> Event:
     """Return the event of a text, in a span its first date and its last."""
     first, *others = _dates_of(text)
@@ -111,10 +143,19 @@ def _event(text: str, said: Statement, *, is_part: bool = False) -> Event:
 
 
 def _dates_of(text: str) -> list[FoundDate]:
-    """Return the dates of a text that have a month; where none has, its years."""
+    """Return the dates of a text that have a month, without those that it also gives more exactly;
+    where none has a month, its years.
+    """
     dates = find_dates(text)
     exact = [each for each in dates if is_exact(each.date)]
-    return exact or [each for each in dates if each.date[0] is not None]
+    rough = {
+        one.date
+        for one in exact
+        for other in exact
+        if one.date != other.date and is_within(one.date, other.date)
+    }
+    most = [each for each in exact if each.date not in rough]
+    return most or [each for each in dates if each.date[0] is not None]
 
 
 def _is_span(text: str, first: FoundDate, last: FoundDate) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from research.engine.report.draft import Statement
-from research.engine.report.events import Event, events_of, shorten
+from research.engine.report.events import Event, agree, events_of, shorten, without_opening_date
 
 MAY, JUNE = (2010, 5, None), (2013, 6, None)
 
@@ -57,6 +57,22 @@ def told(text: str, language: str = "en") -> list[tuple[object, ...]]:
         (
             "The fair was held on 3 to 5 May 2010.",
             [((2010, 5, 3), (2010, 5, 5), "The fair was held on 3 to 5 May 2010.")],
+        ),
+        # the month again with its day
+        *(
+            (sentence, [((2010, 5, 3), None, sentence)])
+            for sentence in (
+                "May 2010: the mill opened on 3 May 2010.",
+                "The mill, whose month was May 2010, opened on 3 May 2010.",
+            )
+        ),
+        # a date that something dates from
+        (
+            "The mill dates from 3 May 2010, and the barn was sold in June 2013.",
+            [
+                ((2010, 5, 3), None, "The mill dates from 3 May 2010."),
+                (JUNE, None, "The barn was sold in June 2013."),
+            ],
         ),
         ("The mill opened in 2010.", [((2010, None, None), None, "The mill opened in 2010.")]),
         ("The mill opened in May.", []),
@@ -132,3 +148,53 @@ def test_an_event_cites_the_evidence_of_its_clause() -> None:
     first, second = events_of(Statement(text, ("E1", "E2"), clauses=(clause,)), "en")
     assert first == Event(MAY, "The mill opened in May 2010.", ("E1",))
     assert second.evidence == ("E2",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "row"),
+    [
+        ("May 2010: the mill opened on 3 May 2010.", "The mill opened on 3 May 2010."),
+        ("**May 2010:** the mill opened.", "The mill opened."),
+        ("3 May 2010 – the mill opened.", "The mill opened."),
+        ("2010: the mill opened.", "The mill opened."),
+        ("May 2010 to June 2013: the strike went on.", "The strike went on."),
+        ("1996 to 1998: the strike went on.", "The strike went on."),
+        ("On 3 May 2010, the mill opened.", "The mill opened."),
+        ("In May 2010 the mill opened.", "The mill opened."),
+        ("In 2010, the mill opened.", "The mill opened."),
+        ("On 3 to 5 May 2010 the fair was held.", "The fair was held."),
+        # the rest would be no sentence, or lose what the date says besides
+        *(
+            (sentence, sentence)
+            for sentence in (
+                "3 May 2010 – the day of the flood – was quiet.",
+                "Since May 2010 the mill has been open.",
+                "Between May 2010 and June 2013 the mill stood still.",
+                "In early May 2010 the mill opened.",
+                "On 3 May 2010, a Sunday, the mill opened.",
+                "In May 2010 alone, nine mills opened.",
+                "On 3 May 2010, when the mill opened, nobody came.",
+                "In 2009, the mayor says, it was planned; the mill opened in May 2010.",
+                "The mill opened in May 2010.",
+            )
+        ),
+    ],
+)
+def test_a_date_that_opens_an_event_is_left_out_beside_it(sentence: str, row: str) -> None:
+    [event] = events_of(Statement(sentence, ("E1",)), "en")
+    assert without_opening_date(event, "en") == row
+
+
+def test_only_a_label_is_left_out_in_another_language() -> None:
+    for sentence, row in (
+        ("3.5.2010: Die Mühle wurde eröffnet.", "Die Mühle wurde eröffnet."),
+        ("In 2010 wurde die Mühle eröffnet.", "In 2010 wurde die Mühle eröffnet."),
+    ):
+        [event] = events_of(Statement(sentence, ("E1",)), "de")
+        assert without_opening_date(event, "de") == row
+
+
+def test_dates_agree_where_one_says_less() -> None:
+    day, month, year = (2010, 5, 3), (2010, 5, None), (2010, None, None)
+    assert agree(day, month) and agree(year, day) and agree(month, month)
+    assert not agree(day, (2010, 5, 4)) and not agree(month, (2010, 6, 4))

@@ -192,7 +192,7 @@ def test_the_method_note_says_how_statements_were_checked(
 
 
 def test_dated_statements_make_a_timeline_in_order() -> None:
-    days = ("May 1890", "3 April 1889", "June 2001", "1 May 1890", "July 1999")
+    days = ("May 1890", "3 April 1889", "June 2001", "1 May 1891", "July 1999")
     said = [Statement(f"A | B changed in {day}.", (f"E{n}",)) for n, day in enumerate(days)]
     other = [Statement("It changed in 1888.", ("E8",)), Statement("March 1800 saw none.")]
     sections = [Section(f"A{n}", tuple(part)) for n, part in enumerate((said[:2], said[2:], other))]
@@ -206,7 +206,7 @@ def test_dated_statements_make_a_timeline_in_order() -> None:
         "| --- | --- |",
         "| 3 April 1889 | A \\| B changed in 3 April 1889. [E1] |",
         "| May 1890 | A \\| B changed in May 1890. [E0] |",
-        "| 1 May 1890 | A \\| B changed in 1 May 1890. [E3] |",
+        "| 1 May 1891 | A \\| B changed in 1 May 1891. [E3] |",
         "| July 1999 | A \\| B changed in July 1999. [E4] |",
         "| June 2001 | A \\| B changed in June 2001. [E2] |",
     ]

@@ -3,9 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.sections import write_sections
 from research.engine.ports import ModelFailedError
 from research.engine.records import Aspect, Evidence
@@ -64,6 +67,22 @@ async def test_drafts_are_asked_to_answer_first_and_to_introduce_what_they_name(
     await standard.ask(CHAIN.question, research_depth="standard")
     draft = next(each for each in models(standard).requests if each.task == "draft")
     assert "vivid details last" in f"{draft.system} {draft.prompt}"
+
+
+async def test_the_section_on_the_course_of_events_is_told_of_its_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second, third = CHAIN.parts
+    third = replace(third, question=f"{third.question} Please tell it in order.")
+    script = replace(CHAIN, parts=(first, second, third))
+    for form, number in ((Form.COMPUTED, 1), (Form.REPAIRED, 0)):
+        monkeypatch.setattr(recording, "NEWEST", form)
+        world = harbour(script)
+        await world.ask(script.question, **THOROUGH)
+        asked = [each for each in models(world).requests if each.task == "section"]
+        told = [each for each in asked if "into a table by date" in each.system]
+        assert len(asked) == 3 and len(told) == number
+        assert all("in order" in sections_of(each.prompt)["SUB-QUESTIONS"] for each in told)
 
 
 async def test_sections_have_places_of_their_own_in_the_journal() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -123,7 +124,7 @@ def test_two_statements_on_one_event_are_one_row() -> None:
     known = known_of(*MOVES, again, other)
     draft = in_three_sections(known, *told_of([*MOVES, again, other]))
     rows = merged_events(timeline_of(draft, known), known)
-    assert [said.evidence for _, said in rows][3:5] == [("E3", "E9"), ("E8",)]
+    assert [event.evidence for event, _ in rows][3:5] == [("E3", "E9"), ("E8",)]
 
 
 def test_a_timeline_that_nobody_asked_for_needs_more_events() -> None:
@@ -222,7 +223,7 @@ def test_a_sentence_with_two_dates_has_a_row_for_each() -> None:
     rows = rows_of(told.markdown)
     assert len(rows) == len(MOVES) + 2
     assert rows[-2].startswith("| March 2016 | The fund bought a mill in March 2016. [")
-    assert rows[-1].startswith("| April 2017 | In April 2017 the barn was sold. [")
+    assert rows[-1].startswith("| April 2017 | The barn was sold. [")
     known.began = Form.REPAIRED
     before = render_report(known, in_three_sections(known, *told_of([*MOVES, TWO])), "", 0, 0)
     assert len(rows_of(before.markdown)) == len(MOVES)
@@ -262,5 +263,120 @@ def test_what_a_section_tells_in_full_is_brief_in_the_timeline() -> None:
     known.aspects["A1"] = replace(known.aspects["A1"], text="Where is the fund?")
     known.question = COURSE
     told = render_report(known, in_three_sections(known, *told_of([*MOVES, long])), "", 0, 0)
-    assert "| In March 2016 the old house of the fund was sold. [" in told.markdown
+    assert "| March 2016 | The old house of the fund was sold. [" in told.markdown
     assert long.claim in told.markdown, "in its section"
+
+
+def rows_below(known: Ledger, draft: Draft, **form: bool) -> list[str]:
+    """Return the rows of a draft's timeline, or the items of a dense one."""
+    told = render_report(known, draft, "", 0, 0, Layout(**form)).markdown
+    body = re.sub(r" (?:\[\d+\])+", "", told.partition("## Sources")[0])
+    return [line for line in body.splitlines() if line.startswith(("| ", "- ")) and "201" in line]
+
+
+LABEL = Statement("June 2013: the fund elected its board on 3 June 2013.", ("E3",), is_item=True)
+
+
+@pytest.mark.parametrize(
+    "rough",
+    [
+        "The fund elected its first board in June 2013.",
+        "June 2013: the fund elected its board.",
+        "The fund elected its board in 2013.",
+    ],
+)
+def test_an_event_whose_month_and_day_are_told_is_one_row(rough: str) -> None:
+    known = known_of(*MOVES)
+    day = Statement("On 3 June 2013 the fund elected its board.", ("E4",))
+    cook = Statement("A cook was hired on 2 June 2013.", ("E5",))
+    draft = in_three_sections(known, *told_of(MOVES[:3]), day, Statement(rough, ("E3",)), cook)
+    assert rows_below(known, draft)[3:] == [
+        "| 2 June 2013 | A cook was hired on 2 June 2013. |",
+        "| 3 June 2013 | The fund elected its board. |",
+    ]
+    rows = merged_events(timeline_of(draft, known), known)
+    assert [said for _, said in rows][3:] == [cook, day]
+    assert rows[-1][0].evidence == ("E4", "E3")
+    known.began = Form.REPAIRED
+    assert sum("elected" in row for row in rows_below(known, draft)) == 1 + ("June" in rough)
+
+
+def test_other_events_of_a_month_have_rows_of_their_own() -> None:
+    known = known_of(*MOVES)
+    cook = Statement("A cook was hired in June 2013.", ("E5",))
+    draft = in_three_sections(known, *told_of(MOVES[:3]), cook, LABEL)
+    assert [row[:14] for row in rows_below(known, draft)][3:] == [
+        "| June 2013 | ",
+        "| 3 June 2013 ",
+    ]
+
+
+@pytest.mark.parametrize("is_dense", [False, True])
+def test_a_row_does_not_begin_with_its_date(is_dense: bool) -> None:
+    known = known_of(*MOVES)
+    bare = Statement("June 2014: the fund bought a mill.", ("E4",))
+    draft = in_three_sections(known, *told_of(MOVES[:3]), LABEL, bare)
+    rows = rows_below(known, draft, is_dense=is_dense)
+    assert rows[-2:] == (
+        [
+            "- The fund elected its board on 3 June 2013.",
+            "- June 2014: the fund bought a mill.",
+        ]
+        if is_dense
+        else [
+            "| 3 June 2013 | The fund elected its board on 3 June 2013. |",
+            "| June 2014 | The fund bought a mill. |",
+        ]
+    )
+
+
+def test_a_row_cites_what_gives_its_own_date() -> None:
+    mill = record_of("E8", "The fund bought a mill in March 2016.", "8.example")
+    barn = record_of("E9", "In April 2017 the barn was sold.", "9.example")
+    known = known_of(*MOVES, mill, barn)
+    both = Statement(TWO.claim, ("E8", "E9"))
+    rows = merged_events(timeline_of(in_three_sections(known, *told_of(MOVES), both), known), known)
+    assert [event.evidence for event, _ in rows][-2:] == [("E8",), ("E9",)]
+
+
+def test_a_list_that_goes_into_the_table_takes_its_introduction_along() -> None:
+    known = known_of(*MOVES)
+    opening = Statement("The turning points were these:")
+    items = [replace(said, is_item=True) for said in told_of(MOVES)]
+    other = Statement("A cook is paid well.", ("E5",), is_item=True)
+    rest = Statement("The moves were cheap.", ("E4",))
+    draft = in_three_sections(known, opening, *items, other, rest)
+    assert without_events(draft, known, only="A1").sections[0].statements == (other, rest)
+    cited = replace(opening, evidence=("E1",))
+    whole = in_three_sections(known, cited, *items, other)
+    first, *_ = without_events(whole, known, only="A1").sections[0].statements
+    assert first == replace(cited, text="The turning points were these.")
+    apart = in_three_sections(known, *items, opening, other, rest)
+    kept = without_events(apart, known, only="A1").sections[0].statements
+    assert kept == (opening, other, rest)
+    known.began = Form.REPAIRED
+    assert opening in without_events(draft, known, only="A1").sections[0].statements
+
+
+def test_a_brief_quotation_is_a_row_of_the_course_of_events() -> None:
+    known = known_of(*MOVES)
+    said = Statement("“On 3 June 2013 came the first board.”", ("E3",), quoted=True)
+    long = replace(said, text=f"“On 4 July 2013 came {'the second and ' * 20}last board.”")
+    draft = in_three_sections(known, *told_of(MOVES), said, long)
+    row = "| 3 June 2013 | “On 3 June 2013 came the first board.” |"
+    assert row in rows_below(known, draft)
+    assert without_events(draft, known, only="A1").sections[0].statements == (long,)
+    first = in_three_sections(
+        known, replace(said, text="“May 2009 saw a board.”"), *draft.sections[0].statements
+    )
+    assert landmarks(first, known)[0].evidence == ("E0",)
+    stated = Statement("The first board came on 3 June 2013.", ("E4",))
+    both = in_three_sections(known, *told_of(MOVES), said, stated)
+    assert row not in rows_below(known, both)
+    assert "| 3 June 2013 | The first board came on 3 June 2013. |" in rows_below(known, both)
+    elsewhere = replace(
+        draft, sections=(Section("A1", tuple(told_of(MOVES))), Section("A2", (said,)))
+    )
+    assert row not in rows_below(known, elsewhere)
+    known.began = Form.REPAIRED
+    assert row not in rows_below(known, draft)

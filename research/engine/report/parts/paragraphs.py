@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, takewhile
 
 from research.engine.report.draft import Statement
 
@@ -29,6 +30,23 @@ def render_paragraphs(
         else:
             blocks += (" ".join(part) for part in _even_parts(texts, most))
     return "\n\n".join(blocks)
+
+
+def without_told(
+    statements: Sequence[Statement], told: Collection[Statement], may_lead_on: bool
+) -> tuple[Statement, ...]:
+    """Return the statements that aren't `told`. What introduced some that are ("They were these:")
+    goes with them, or if it cites evidence ends as a sentence, unless it `may_lead_on`.
+    """
+    kept = list[Statement]()
+    for place, said in enumerate(statements, 1):
+        behind = statements[place:]
+        items = [*takewhile(lambda each: each.is_item, behind)] or behind[:1]
+        is_loose = not may_lead_on and said.text.endswith(":") and any(i in told for i in items)
+        if said in told or (is_loose and not said.evidence):
+            continue
+        kept.append(replace(said, text=f"{said.text[:-1]}.") if is_loose else said)
+    return tuple(kept)
 
 
 def _even_parts(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:

@@ -11,9 +11,17 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.events import Event, events_of, is_exact, shorten
+from research.engine.report.events import (
+    Event,
+    agree,
+    events_of,
+    is_exact,
+    shorten,
+    without_opening_date,
+)
+from research.engine.report.parts.paragraphs import without_told
 from research.engine.report.parts.subjects import leans_back
-from research.engine.report.rendering.markdown_escape import escape_sentence
+from research.engine.report.rendering.markdown_escape import escape_sentence, escape_with_code
 from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import Date, find_dates, without_dates
 from research.engine.text.tokens import term_set, unique_texts
@@ -24,7 +32,11 @@ of any other.
 """
 LEAST_SECTIONS = 3
 SAME_WORDS = 0.5
-"""Share of the words of the shorter of two statements of one day by which they tell one event."""
+"""Share of the words of the shorter of two statements whose dates agree by which they tell one
+event.
+"""
+MOST_QUOTED = 40
+"""Most words of a quotation that is a row."""
 MOST_ADDED = 12
 """Dated findings that a draft left out and that come in for a question on the course of events."""
 _COURSE = re.compile(
@@ -124,20 +136,31 @@ def render_timeline(
     events = timeline_of(draft, ledger)
     if not events:
         return ""
-    drafted = {statement for _, statement in events}
     rows = [] if is_dense else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
-    for date, statement in merged_events(events, ledger):
-        event = _event_on(date, statement, ledger)
-        is_repeated = ledger.began >= Form.COMPUTED and statement in told
-        text = shorten(event.text) if is_repeated else event.text
-        evidence = event.evidence if statement in drafted else statement.evidence
-        shown = escape_sentence(text, has_commands=ledger.began >= Form.COMPUTED)
-        said = f"{shown} {marks(evidence)}"
-        days = (words.date(_as_iso(day)) for day in (date, event.until) if day)
+    for event, statement in merged_events(events, ledger):
+        text = _text_of(event, statement, ledger, is_dense, statement in told)
+        said = f"{text} {marks(event.evidence)}"
+        days = (words.date(_as_iso(day)) for day in (event.date, event.until) if day)
         row = f"| {' – '.join(days)} | {render_cell(said)} |"
         rows.append(f"- {said}" if is_dense else row)
     heading = f"## {words['timeline']}\n\n" if has_heading else ""
     return heading + "\n".join(rows)
+
+
+def _text_of(
+    event: Event, said: Statement, ledger: Ledger, is_dense: bool, is_repeated: bool
+) -> str:
+    """Return an event as Markdown; without its date at the beginning where the first column or the
+    rest gives it.
+    """
+    if ledger.began < Form.COMPUTED:
+        return escape_sentence(event.text)
+    if said.quoted:
+        return escape_with_code(event.text)
+    text = shorten(event.text) if is_repeated else event.text
+    brief = without_opening_date(replace(event, text=text), ledger.plan.language)
+    is_dated = not is_dense or any(each.date == event.date for each in find_dates(brief))
+    return escape_sentence(brief if is_dated else text, has_commands=True)
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
@@ -165,38 +188,40 @@ def _is_asked_for(ledger: Ledger) -> bool:
 
 def merged_events(
     events: Sequence[tuple[Date, Statement]], ledger: Ledger
-) -> list[tuple[Date, Statement]]:
-    """Return the events, each once: of statements of one date in mostly the same words the one with
-    most sites, on the evidence of all.
+) -> list[tuple[Event, Statement]]:
+    """Return the events in order, each once: of those whose dates agree, in mostly the same words,
+    the one with the most exact date, then with most sites, on the evidence of all.
     """
-    told: list[tuple[Date, Statement]] = []
+    told: list[tuple[Event, Statement]] = []
     for date, said in events:
-        at = next(
-            (n for n, known in enumerate(told) if _is_same((date, said), known, ledger)), None
-        )
+        new = _event_on(date, said, ledger), said
+        at = next((n for n, (known, _) in enumerate(told) if _is_same(new[0], known, ledger)), None)
         if at is None:
-            told.append((date, said))
+            told.append(new)
             continue
-        known = told[at][1]
-        best = max((known, said), key=lambda each: _sites_of(each, ledger))
-        evidence = unique_texts((*best.evidence, *known.evidence, *said.evidence))
-        told[at] = date, replace(best, evidence=tuple(evidence))
-    return told
+        event, best = max((told[at], new), key=lambda each: _weight_of(each[0], each[1], ledger))
+        ids = (*event.evidence, *told[at][0].evidence, *new[0].evidence)
+        evidence = tuple(unique_texts(ids))
+        if ledger.began < Form.COMPUTED:
+            best = replace(best, evidence=evidence)
+        told[at] = replace(event, evidence=evidence), best
+    return sorted(told, key=lambda each: _in_order(each[0].date))
 
 
-def _is_same(one: tuple[Date, Statement], other: tuple[Date, Statement], ledger: Ledger) -> bool:
-    if one[0] != other[0]:
+def _is_same(one: Event, other: Event, ledger: Ledger) -> bool:
+    is_rough = ledger.began >= Form.COMPUTED
+    if not (agree(one.date, other.date) if is_rough else one.date == other.date):
         return False
-    texts = (_event_on(date, said, ledger).text for date, said in (one, other))
-    words, others = (term_set(without_dates(text)) for text in texts)
+    words, others = (term_set(without_dates(each.text)) for each in (one, other))
     return len(words & others) >= SAME_WORDS * min(len(words), len(others))
 
 
-def _sites_of(said: Statement, ledger: Ledger) -> int:
-    return len({key for i in said.evidence for key in ledger.book.records[i].keys})
+def _weight_of(event: Event, said: Statement, ledger: Ledger) -> tuple[int, bool, int]:
+    sites = {key for i in event.evidence for key in ledger.book.records[i].keys}
+    return sum(map(bool, event.date)), not said.quoted, len(sites)
 
 
-def course_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
+def course_events(draft: Draft, ledger: Ledger) -> list[tuple[Event, Statement]]:
     """Return what the table in the section on the course of events has; none without one."""
     if course_part(draft, ledger) is None:
         return []
@@ -205,7 +230,7 @@ def course_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
 
 def tell_span(draft: Draft, ledger: Ledger, words: Labels) -> str:
     """Return how many events that table has, and of what time; "" without one."""
-    dates = [words.date(_as_iso(date)) for date, _ in course_events(draft, ledger)]
+    dates = [words.date(_as_iso(event.date)) for event, _ in course_events(draft, ledger)]
     span = {"n": len(dates), "first": dates[0], "last": dates[-1]} if dates else {}
     return words["course"].format(**span) if dates else ""
 
@@ -220,13 +245,14 @@ def with_one_landmark(short: Sequence[Statement]) -> tuple[Statement, ...]:
 def landmarks(draft: Draft, ledger: Ledger, chosen: Iterable[Statement] = ()) -> list[Statement]:
     """Return the first, the weightiest and the latest event of the timeline in the section on the
     course of events; none without one. The weightiest is the one that the model has `chosen`,
-    otherwise the one whose words most other findings share. Disputed events are left out.
+    otherwise the one whose words most other findings share. Disputed events and quotations are left
+    out.
     """
     part, records = course_part(draft, ledger), ledger.book.records
     events = [
-        said
-        for _, said in course_events(draft, ledger)
-        if not any(records[i].contradicts for i in said.evidence)
+        replace(said, evidence=tuple(unique_texts((*said.evidence, *event.evidence))))
+        for event, said in course_events(draft, ledger)
+        if not (said.quoted or any(records[i].contradicts for i in event.evidence))
     ]
     if part is None or not events:
         return []
@@ -267,7 +293,7 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
     def rest(section: Section) -> Section:
         if only not in (None, section.aspect_id):
             return section
-        kept = tuple(each for each in section.statements if each not in told)
+        kept = without_told(section.statements, told, ledger.began < Form.COMPUTED)
         return replace(section, statements=kept if own else kept or section.statements[:1])
 
     sections = map(rest, draft.sections)
@@ -281,18 +307,24 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
 
 def dated_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the statements of the sections with the month or day of each of their events, the
-    earliest first; in the section on the course of events a year is enough.
+    earliest first; in the section on the course of events a year is enough, and a quotation may
+    tell one.
     """
     course, found = course_part(draft, ledger), []
     for section in sorted(draft.sections, key=lambda each: each.aspect_id != course):
         for said in section.statements:
-            events = _events_of(said, ledger) if said.evidence and not said.quoted else ()
-            found += [
-                (event.date, said)
-                for event in events
-                if is_exact(event.date) or section.aspect_id == course
-            ]
+            is_course = section.aspect_id == course
+            events = _events_of(said, ledger) if said.evidence else ()
+            if said.quoted and not (is_course and _is_quotable(said, events, ledger)):
+                continue
+            found += [(event.date, said) for event in events if is_exact(event.date) or is_course]
     return sorted(dict.fromkeys(found), key=lambda event: _in_order(event[0]))
+
+
+def _is_quotable(said: Statement, events: Sequence[Event], ledger: Ledger) -> bool:
+    """Return whether a quotation is brief and tells one event of a month or day."""
+    is_one = len(events) == 1 and is_exact(events[0].date)
+    return is_one and said.words <= MOST_QUOTED and ledger.began >= Form.COMPUTED
 
 
 def _date_of(statement: Statement, ledger: Ledger) -> Date | None:
@@ -306,11 +338,19 @@ def _events_of(statement: Statement, ledger: Ledger) -> tuple[Event, ...]:
     month or day.
     """
     if ledger.began >= Form.COMPUTED:
-        return events_of(statement, ledger.plan.language)
+        events = events_of(statement, ledger.plan.language)
+        return events if len(events) < 2 else tuple(_narrowed(each, ledger) for each in events)
     dates = {each.date for each in find_dates(statement.body) if is_exact(each.date)}
     if len(dates) != 1:
         return ()
     return (Event(dates.pop(), statement.body, statement.evidence),)
+
+
+def _narrowed(event: Event, ledger: Ledger) -> Event:
+    """Return an event of several that a statement tells, on the evidence that gives its month."""
+    records = ledger.book.records
+    own = tuple(i for i in event.evidence if i in records and _gives_month(event.date, records[i]))
+    return replace(event, evidence=own or event.evidence)
 
 
 def _event_on(date: Date, statement: Statement, ledger: Ledger) -> Event:
