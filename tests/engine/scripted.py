@@ -318,7 +318,7 @@ class Oracle:
         return {"sentences": [f"{words} [{number}]" for number, _, words in told]}
 
     def _last_look(self, sections: Mapping[str, str]) -> Answer:
-        return {"findings": []}
+        return {"findings": [], "whole": []}
 
     def _verify(self, sections: Mapping[str, str]) -> Answer:
         return verdicts_on(sections["STATEMENTS"], is_carried)

@@ -29,6 +29,7 @@ VERIFIED_AT_ONCE = 3
 IN_VAIN = "two searches in a row brought nothing new"
 ALL_NAMED = "the searches know of no others"
 VERIFIED = "further sources were looked for"
+ONE_WORK = "it is one collection that says each thing once"
 
 
 def overview_criteria(
@@ -117,13 +118,16 @@ def _cross_checked(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
     keys, left = len(key_claims(ledger)), unchecked_claims(ledger, limits)
     dry = {a.id for a in ledger.aspects.values() if a.searches_without_news >= TRIED}
     waiting = [claim for claim in left if not ledger.effort.is_given_up(claim, dry)]
+    why = VERIFIED
+    if ledger.is_one_work:
+        waiting, why = [claim for claim in waiting if claim.contradicts], ONE_WORK
     checked = keys - len(left)
     taken = min(len(left), VERIFIED_AT_ONCE)
     return (
         _mark_unavailable(
             not waiting,
             Criterion("share of key claims cross-checked", share_of(checked, keys), 0, goal=1),
-            VERIFIED,
+            why,
         ),
         _mark_unavailable(
             len(waiting) <= VERIFIED_AT_ONCE and keys > 0,
@@ -132,7 +136,7 @@ def _cross_checked(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
                 share_of(checked + taken, keys),
                 1,
             ),
-            VERIFIED,
+            why,
         ),
     )
 

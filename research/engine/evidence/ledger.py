@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from research.engine.assessment.effort import Effort
 from research.engine.evidence.claim_check import RefusesBy
-from research.engine.evidence.origin import lone_origin
+from research.engine.evidence.origin import is_collection, lone_origin
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal.forms import NEWEST, Form
@@ -104,6 +104,15 @@ class Ledger:
         if self.began < Form.COMPUTED:
             return ""
         return lone_origin(record.keys for record in self.book.records.values())
+
+    @property
+    def is_one_work(self) -> bool:
+        """Return whether all was found in one collection whose documents share out its subject, as
+        chapters do: of many findings none is in two of them, so no other is to be had for one.
+        """
+        records = self.book.records.values()
+        is_alone = is_collection(self.lone_origin) and len(records) >= ONE_WORK
+        return is_alone and all(len(record.keys) == 1 for record in records)
 
     # --- sub-questions -----------------------------------------------------------------
 
@@ -281,6 +290,8 @@ def _state_from_evidence(
     return AspectState.ANSWERED if len(keys) > 1 else AspectState.ONE_SOURCE
 
 
+ONE_WORK = 20
+"""Findings from which it tells that none is in two documents."""
 CORROBORATED = 2
 
 

@@ -6,6 +6,7 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -34,8 +35,12 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
-FIRST_WORDS, ALSO_FOUND = 9, 80
-"""Words of a finding that is only named to the assessment, and how many such there are."""
+FIRST_WORDS, ALSO_FOUND = 9, 60
+"""Words of a finding that is only named to the assessment, if its first clauses with a figure are
+long, and how many such there are.
+"""
+FEWEST_WORDS, MOST_WORDS = 5, 20
+"""Words of the clauses of such a finding that are told."""
 FIGURE_WORDS = 4
 """Those of them that are its figure, if the claim begins with others."""
 FINDINGS_OF_A_PART = 6
@@ -45,6 +50,7 @@ missing.
 REPEATED = 0.7
 """Share of the words of a finding without figures from which it repeats another."""
 DISPUTES_SHOWN = 12
+_CLAUSE_END = re.compile(r"[,;:](?=\s)")
 
 
 class DimensionMarks(Answer):
@@ -225,8 +231,8 @@ def _repeats(record: Evidence, shown: Evidence) -> bool:
 
 
 def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
-    """Return, of a broad question, sub-question and first words of the findings that aren't shown,
-    so that no gap is named for them: the newest, within this number of characters.
+    """Return, of a broad question, sub-question and first clauses of the findings that aren't
+    shown, so that no gap is named for them: the newest, within this number of characters.
     """
     if run.limits.notes < 2:
         return []
@@ -235,7 +241,7 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     rest = _different_from(rest, shown)
     told: list[tuple[str, str]] = []
     for record in reversed(rest[-ALSO_FOUND:]):
-        words = _words_with_figure(record.claim)
+        words = _first_clauses(record.claim)
         room -= len(words)
         if room < 0:
             break
@@ -250,6 +256,19 @@ def _different_from(records: Sequence[Evidence], shown: Sequence[Evidence]) -> l
         if not any(_repeats(record, each) for each in (*shown, *kept)):
             kept.append(record)
     return kept
+
+
+def _first_clauses(claim: str) -> str:
+    """Return a claim up to the first end of a clause behind its first figure, if that isn't far."""
+    told = next((text for value, text in written_amounts(claim) if value != "1"), "")
+    start = max(0, claim.find(told)) + len(told)
+    for end in (*(found.start() for found in _CLAUSE_END.finditer(claim, start)), len(claim)):
+        words = words_in(claim[:end])
+        if words > MOST_WORDS:
+            break
+        if words >= FEWEST_WORDS or end == len(claim):
+            return claim if end == len(claim) else f"{claim[:end]} …"
+    return f"{_words_with_figure(claim)} …"
 
 
 def _words_with_figure(claim: str) -> str:

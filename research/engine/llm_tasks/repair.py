@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from textwrap import shorten
 from typing import Any
 
 from research.engine.evidence.claims.operands import NotComputedError
@@ -17,7 +18,14 @@ from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Aspect, Evidence
 from research.engine.report.checking.statement_check import calculate
-from research.engine.report.draft import Fault, Statement, aspect_of, split_part, statement_of
+from research.engine.report.draft import (
+    Fault,
+    Section,
+    Statement,
+    aspect_of,
+    split_part,
+    statement_of,
+)
 from research.engine.run import Run
 
 
@@ -32,6 +40,8 @@ class RepairAnswer(Answer):
 
 
 REPAIR = Task("repair", RepairAnswer, 2000)
+NEIGHBOUR = 160
+"""Characters of a sentence before or behind one that is written anew."""
 
 
 async def repair_draft(run: Run, found: Sequence[Fault]) -> dict[int, Statement]:
@@ -39,21 +49,23 @@ async def repair_draft(run: Run, found: Sequence[Fault]) -> dict[int, Statement]
     numbers = {fault.number for fault in found}
     return {
         s.number: statement_of(s.text, s.evidence)
-        for s in await _ask_to_repair(run, found)
+        for s in await _ask_to_repair(run, found, {})
         if s.number in numbers and s.text.strip()
     }
 
 
-async def repair_statements(run: Run, found: Sequence[Fault]) -> dict[Statement, Statement | None]:
+async def repair_statements(
+    run: Run, found: Sequence[Fault], sections: Sequence[Section]
+) -> dict[Statement, Statement | None]:
     """Return the model's second try at faulty statements, None where it leaves one out. One that
-    stands in several places is shown once.
+    stands in several places is shown once, with its neighbours in the first of the sections.
     """
     shown = {fault.statement: fault for fault in reversed(found)}
     faulty = {fault.number: old for old, fault in shown.items()}
     ordered = [shown[faulty[number]] for number in sorted(faulty)]
     return {
         faulty[s.number]: _repaired(faulty[s.number], s, run.ledger)
-        for s in await _ask_to_repair(run, ordered)
+        for s in await _ask_to_repair(run, ordered, places_of(ordered, sections))
         if s.number in faulty
     }
 
@@ -81,7 +93,28 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
     return said
 
 
-async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedStatement]:
+def places_of(found: Sequence[Fault], sections: Sequence[Section]) -> dict[Statement, str]:
+    """Return between which sentences of its section each faulty statement stands; a neighbour that
+    is faulty, too, by its number.
+    """
+    numbers, places = {fault.statement: fault.number for fault in found}, dict[Statement, str]()
+
+    def told(said: Statement) -> str:
+        return f"[{numbers[said]}]" if said in numbers else f"“{shorten(said.body, NEIGHBOUR)}”"
+
+    for section in reversed(sections):
+        said = section.statements
+        for at, each in enumerate(said):
+            if each in numbers:
+                before = [f"after {told(said[at - 1])}"] if at else []
+                behind = [f"before {told(other)}" for other in said[at + 1 : at + 2]]
+                places[each] = ", ".join((*before, *behind))
+    return places
+
+
+async def _ask_to_repair(
+    run: Run, found: Sequence[Fault], places: Mapping[Statement, str]
+) -> list[RepairedStatement]:
     shows_rivals = run.form >= Form.REPAIRED
     usable = usable_evidence(run.ledger)
     if run.form >= Form.COMPUTED:  # an earlier value that a statement compares
@@ -100,6 +133,8 @@ async def _ask_to_repair(run: Run, found: Sequence[Fault]) -> list[RepairedState
             "fence": fences(run),
             "starts_anew": run.form >= Form.REPAIRED,
             "has_formulas": run.form >= Form.COMPUTED,
+            "keeps_places": run.form >= Form.COMPUTED,
+            "places": places if run.form >= Form.COMPUTED else {},
             "owner": partial(_owner, run.ledger),
         }
 

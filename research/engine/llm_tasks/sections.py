@@ -51,7 +51,7 @@ from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import MainFindings
-from research.engine.report.parts.subjects import refers_back
+from research.engine.report.parts.subjects import refers_back, turns_back_early
 from research.engine.report.parts.timeline import asks_for_course
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
@@ -59,8 +59,8 @@ from research.engine.text.tokens import term_set
 
 SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
 """Words of the summary on each sub-question, by the form since which they hold."""
-SUMMARY_SHOWN = 8
-"""Statements of each section that the summary is written from."""
+SUMMARY_SHOWN, SHOWN_IN_ALL = 8, 60
+"""Statements of each section that the summary is written from, and of a report of few sections."""
 _NUMBERS = re.compile(r" ?\[[\d,; ]{1,80}\]")  # "… in 1889. [1, 4]"
 
 
@@ -205,10 +205,11 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
     statements cite, steps for the asker and what it leaves open; without them where the model gives
     none.
     """
+    most = SUMMARY_SHOWN
+    if run.form >= Form.COMPUTED:
+        most = max(most, SHOWN_IN_ALL // max(1, len(draft.sections)))
     shown = [
-        each
-        for section in draft.sections
-        for each in summarised_of(section, run.ledger, SUMMARY_SHOWN)
+        each for section in draft.sections for each in summarised_of(section, run.ledger, most)
     ]
     place = f"{run.report_place}/summary"
     task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
@@ -307,7 +308,7 @@ class Summarised:
 
 
 def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarised]:
-    """Return at most so many cited statements of a section: both sides of its disputes, and those
+    """Return about so many cited statements of a section: both sides of its disputes, and those
     that answer most directly. The most direct one leads, the others stand in the section's order.
 
     One that refers back is left out unless it is a side of a dispute, the sentence before it is
@@ -315,10 +316,14 @@ def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarise
     """
     ranked = MainFindings(ledger).ranked(section)
     known = term_set(f"{ledger.question} {ledger.aspects[section.aspect_id].text}")
-    leaning = {s for s in ranked if refers_back(s.body, ledger.plan.language, known)}
+    language, is_full = ledger.plan.language, ledger.began >= Form.COMPUTED
+    leaning = {s for s in ranked if refers_back(s.body, language, known)}
+    if is_full:
+        leaning |= {s for s in ranked if turns_back_early(s.body, language, known)}
     cited = [said for said in section.statements if said.evidence]
     disputes = [group for group in rival_groups(cited, ledger) if len(group) > 1]
-    kept = _sides(disputes, ranked, most - UNDISPUTED)
+    kept = _sides(disputes, ranked, most - UNDISPUTED, is_full)
+    most = max(most, len(kept) + UNDISPUTED) if is_full else most
     disputed = {said for group in disputes for said in group}
     usual = [*ranked, *(said for said in cited if said.quoted and not _is_apart(said, ledger))]
     for said in usual:
@@ -355,14 +360,17 @@ def _led_by(
 
 
 def _sides(
-    disputes: Sequence[list[Statement]], ranked: Sequence[Statement], most: int
+    disputes: Sequence[list[Statement]], ranked: Sequence[Statement], most: int, tells_all: bool
 ) -> set[Statement]:
-    """Return the statements of as many disputes as there is room for, of a long one two."""
+    """Return the statements of as many disputes as there is room for, of a long one two; two of
+    every one if it `tells_all`.
+    """
     rank = {said: at for at, said in enumerate(ranked)}
     kept: set[Statement] = set()
     for group in sorted(disputes, key=lambda each: min(rank.get(s, len(rank)) for s in each)):
         for sides in (group, group[:2]):
-            if len(kept | {*sides}) <= most:
+            is_short = tells_all and sides is not group
+            if is_short or len(kept | {*sides}) <= most:
                 kept |= {*sides}
                 break
     return kept

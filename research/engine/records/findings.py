@@ -174,11 +174,15 @@ class Gap:
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """What a report leaves open on a sub-question, and words that a page which tells it may use."""
+    """What a report leaves open on a sub-question, and words that a page which tells it may use.
+
+    One that is told `in_part` stays open whatever words the report has in common with it.
+    """
 
     aspect_id: str
     text: str
     words: str = ""
+    in_part: bool = False
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def doubtful_claims(run: Run) -> list[Evidence]:
     """Return the claims to verify.
 
     These are disputed claims, the best of sub-questions with too few sources, and others with a
-    single source.
+    single source. Where all is from one work, only disputed ones are.
     """
     if run.is_verified or run.is_chained or is_answered_by_code(run.ledger):
         return []
@@ -58,7 +58,8 @@ def doubtful_claims(run: Run) -> list[Evidence]:
     ]
     loose = unchecked_claims(ledger, run.limits)
     disputed = [claim for claim in loose if claim.contradicts]
-    wanted = {claim.id: claim for claim in (*disputed, *few, *loose)}
+    alone = [] if ledger.is_one_work else [*few, *loose]
+    wanted = {claim.id: claim for claim in (*disputed, *alone)}
     due = [c for c in wanted.values() if not _is_tried(run, c) and _unsearched_query(run, c)]
     return due[:VERIFIED_AT_ONCE]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import cycle
 from math import dist
 from random import Random
@@ -89,15 +89,20 @@ def passages_of(
 
 
 def make_canaries(
-    vouched: list[Vouched], stated: Sequence[Pair], count: int, chance: Random
+    vouched: list[Vouched],
+    stated: Sequence[Pair],
+    count: int,
+    chance: Random,
+    agrees: bool = True,
 ) -> list[LabelledPair]:
     """Return `count` unfaithful and `count` faithful canaries that look like the stated pairs.
 
-    Where what was read has too few usable sentences, labelled pairs of the product fill up.
+    Where what was read has too few usable sentences, labelled pairs of the product fill up;
+    `agrees` is as for `reword_sentence`.
     """
-    phrases = Phrases.of([each.sentence for each in vouched])
+    phrases = Phrases.of([each.sentence for each in vouched], agrees)
     made = [_unfaithful(each, phrases, chance) for each in vouched * VARIANTS]
-    made += [_reworded(each, chance) for each in vouched * VARIANTS]
+    made += [_reworded(each, chance, agrees) for each in vouched * VARIANTS]
     looks = [_look(pair) for pair in stated]
     chosen = _alike([each for each in made if each], looks, count, (), chance)
     short = count - sum(each.faithful for each in chosen)
@@ -164,7 +169,7 @@ def _unfaithful(each: Vouched, phrases: Phrases, chance: Random) -> LabelledPair
 
     From one change to several, so that some have few words of their quote.
     """
-    made = reword_sentence(each.sentence, chance)
+    made = reword_sentence(each.sentence, chance, phrases.agrees)
     used = ""
     for kind in chance.sample(CHANGES, chance.randint(1, len(CHANGES))):
         changed = UNFAITHFUL[kind](made, each.quote.text, phrases, chance)
@@ -174,8 +179,9 @@ def _unfaithful(each: Vouched, phrases: Phrases, chance: Random) -> LabelledPair
     return None
 
 
-def _reworded(each: Vouched, chance: Random) -> LabelledPair | None:
-    made = chance.choice((reword_sentence, shorten_sentence))(each.sentence, chance)
+def _reworded(each: Vouched, chance: Random, agrees: bool) -> LabelledPair | None:
+    in_other_words = partial(reword_sentence, agrees=agrees)
+    made = chance.choice((in_other_words, shorten_sentence))(each.sentence, chance)
     is_new = made not in each.quote.text
     return LabelledPair(Pair(made, (each.quote,)), True, REWORDED) if is_new else None
 

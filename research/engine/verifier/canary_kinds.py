@@ -39,6 +39,10 @@ _DATE = re.compile(
 )  # "14 March 1887"
 _COUNTS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _LEAST_COUNT = 3
+_VOWEL = re.compile(
+    r"(?!(?:uni(?!n|m)|us[aeiu]|uti|ur[aio]|eu|one\b|once\b))[aeiou]|(?:hour|hono|honest|heir)",
+    re.IGNORECASE,
+)  # "an index", "an hour", "a user", "a unit"
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?= [a-z]+s\b)")  # "twelve weeks"
 _VAGUE = STOP_WORDS | frozenset(
     [
@@ -73,21 +77,26 @@ _VAGUE = STOP_WORDS | frozenset(
 
 @dataclass(frozen=True)
 class Phrases:
-    """What the run's other sentences lend to an unfaithful one."""
+    """What the run's other sentences lend to an unfaithful one. An article before it `agrees` with
+    its sound; in runs before `Form.COMPUTED` with its spelling.
+    """
 
     nouns: tuple[str, ...]
     details: tuple[str, ...]
+    agrees: bool = True
     _foreign: dict[tuple[str, str], tuple[str, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
     @classmethod
-    def of(cls, sentences: Sequence[str]) -> Phrases:
+    def of(cls, sentences: Sequence[str], agrees: bool = True) -> Phrases:
         nouns = {found["noun"]: None for text in sentences for found in _NOUN.finditer(text)}
         details = {found["detail"]: None for text in sentences for found in _DETAIL.finditer(text)}
         usable = tuple(noun for noun in nouns if noun not in _VAGUE and not _is_verb_form(noun))
         return cls(
-            usable, tuple(detail for detail in details if not _VAGUE & set(detail.split()[2:]))
+            usable,
+            tuple(detail for detail in details if not _VAGUE & set(detail.split()[2:])),
+            agrees,
         )
 
     def foreign_to(self, quote: str, kind: str) -> tuple[str, ...]:
@@ -125,7 +134,7 @@ def change_thing(sentence: str, quote: str, phrases: Phrases, chance: Random) ->
     old = place["noun"]
     kind = "plural" if old.endswith("s") else "singular"
     new = _any_foreign(phrases, quote, kind, chance)
-    before = _article(place["before"], new)
+    before = _article(place["before"], new, phrases.agrees)
     return f"{sentence[: place.start()]}{before}{new}{sentence[place.end() :]}" if new else ""
 
 
@@ -160,25 +169,28 @@ def _any_foreign(phrases: Phrases, quote: str, kind: str, chance: Random) -> str
     return chance.choice(usable) if usable else ""
 
 
-def _article(before: str, noun: str) -> str:
-    if before in {"a ", "an "}:
-        return "an " if noun[:1] in "aeiou" else "a "
-    return before
+def _article(before: str, noun: str, agrees: bool) -> str:
+    """Return what stands before a noun, an indefinite article as the noun wants it."""
+    if before.lower() not in {"a ", "an "}:
+        return before
+    is_vowel = bool(_VOWEL.match(noun)) if agrees else noun[:1] in "aeiou"
+    return f"{before[0]}n " if is_vowel else f"{before[0]} "
 
 
 # --- faithful -------------------------------------------------------------------------------
 
 
-def reword_sentence(sentence: str, chance: Random) -> str:
+def reword_sentence(sentence: str, chance: Random, agrees: bool = True) -> str:
     """Return the sentence in other words with the same meaning, perhaps saying less; it may be the
-    same where no way fits.
+    same where no way fits. Unless it `agrees`, as in runs before `Form.COMPUTED`, a word may be
+    taken for another part of speech, and an article may not fit the word behind it.
     """
-    return _in_other_words(shorten_sentence(sentence, chance))
+    return _in_other_words(shorten_sentence(sentence, chance), agrees)
 
 
 @lru_cache(maxsize=1024)
-def _in_other_words(sentence: str) -> str:
-    return _with_other_words(_with_digits(_with_other_dates(sentence)))
+def _in_other_words(sentence: str, agrees: bool) -> str:
+    return _with_other_words(_with_digits(_with_other_dates(sentence)), agrees)
 
 
 def shorten_sentence(sentence: str, chance: Random) -> str:
@@ -221,20 +233,30 @@ def _with_digits(sentence: str) -> str:
     return _COUNT.sub(lambda found: str(_COUNTS.index(found[1]) + _LEAST_COUNT), sentence)
 
 
-def _with_other_words(sentence: str) -> str:
-    forms = rewordings()
-    return _rewordable().sub(lambda found: forms[found[0]], sentence).replace("  ", " ")
+def _with_other_words(sentence: str, agrees: bool) -> str:
+    forms = rewordings(agrees)
+
+    def other(found: re.Match[str]) -> str:
+        before, new = found["article"] or "", forms[found["word"]]
+        return f"{_article(before, new, agrees) if agrees else before}{new}"
+
+    return _rewordable(agrees).sub(other, sentence).replace("  ", " ")
 
 
 @cache
-def rewordings() -> MappingProxyType[str, str]:
-    """Return words and phrases, each with another that means the same."""
+def rewordings(agrees: bool = True) -> MappingProxyType[str, str]:
+    """Return words and phrases, each with another that means the same, if it `agrees` without
+    those that may be another part of speech.
+    """
     lines = (DATA / "rewordings_en.txt").read_text("utf-8").splitlines()
-    pairs = (line.split("|") for line in lines if line and not line.startswith("#"))
-    return MappingProxyType({one.strip(): other.strip() for one, other in pairs})
+    rows = (line.split(" |") for line in lines if line and not line.startswith("#"))
+    return MappingProxyType(
+        {one: other.strip() for one, other, *starred in rows if not (agrees and starred)}
+    )
 
 
 @cache
-def _rewordable() -> re.Pattern[str]:
-    longest_first = sorted(rewordings(), key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
+def _rewordable(agrees: bool) -> re.Pattern[str]:
+    longest_first = sorted(rewordings(agrees), key=len, reverse=True)
+    words = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![\w-])(?P<article>[Aa]n? )?(?P<word>{words})(?![\w-])")

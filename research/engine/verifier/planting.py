@@ -196,7 +196,8 @@ def plant_canaries(
     ]
     read = chance.sample(read, min(MOST_PASSAGES, len(read)))
     spare = usable_passages([*records, *read], taken)
-    return make_canaries(spare, pairs, min(most, max(fewest, len(pairs) // 2)), chance)
+    count = min(most, max(fewest, len(pairs) // 2))
+    return make_canaries(spare, pairs, count, chance, agrees=ledger.began >= Form.COMPUTED)
 
 
 def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:

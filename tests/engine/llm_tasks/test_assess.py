@@ -11,14 +11,14 @@ from research.engine.llm_tasks import assess
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
 
-LONG = record_of("E1", "One two three four five six seven eight nine ten eleven.", "a.example")
+LONG = record_of("E1", f"One two three four five six seven eight {'nine ' * 20}ten.", "a.example")
 SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
 
 
 @pytest.mark.parametrize(
     ("notes", "room", "told"),
     [
-        (4, 100, [("A1", "One two three four five six seven eight nine")]),
+        (4, 100, [("A1", "One two three four five six seven eight nine …")]),
         (4, 10, []),
         (1, 100, []),
     ],
@@ -79,11 +79,26 @@ def test_both_sides_of_a_dispute_are_shown_whole() -> None:
     assert [each.id for each in shown] == ["E1", "E2", "E3", "E4", "E7", "E8"]
 
 
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("The fund, which a baker set up, holds 6 million marks, as far as anybody knows today.",
+         "The fund, which a baker set up, holds 6 million marks …"),
+        ("If it snows, the guards of the fund stay, because nobody comes up the hill.",
+         "If it snows, the guards of the fund stay …"),
+        (f"The fund {'on the hill ' * 8}holds 6 million marks.",
+         "The fund on the hill … 6 million marks. …"),
+    ],
+)  # fmt: skip
+def test_what_is_only_named_ends_with_a_clause(claim: str, told: str) -> None:
+    assert assess._first_clauses(claim) == told
+
+
 def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
     late = "In the year of the flood the fund on the hill still held 6 million marks."
     [paid, *rest] = claims(PAID, AGAIN, late, "The fund has three guards and a dog, people say.")
     told = assess.also_found(run_of(paid, *rest), [paid], 1000)
     assert [words for _, words in told] == [
-        "In the year of the … 6 million marks.",
-        "The fund has three guards and a dog, people",
+        late,
+        "The fund has three guards and a dog …",
     ]

@@ -96,6 +96,16 @@ async def test_a_sentence_that_the_model_passes_over_is_quoted() -> None:
     assert ran.report.checks.quoted_instead == 3
 
 
+async def test_a_sentence_is_repaired_for_the_place_where_it_stands() -> None:
+    model, _ = await drafted(f"{LIT} [E1]", f"- {FALSE} [E1]", f"- {WORSE} [E2]", f"{WORST} [E2]")
+    [repair] = asked(model, "repair")
+    lines = repair.prompt.splitlines()
+    at = next(n for n, line in enumerate(lines) if FALSE in line)
+    assert lines[at].startswith(f"[3] (A1) - {FALSE}")
+    assert lines[at + 1] == f"    after “{LIT}”, before [4]"
+    assert "It keeps its place" in repair.system
+
+
 async def test_a_sentence_that_stands_twice_is_repaired_once() -> None:
     model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", f"{FALSE} [E1]")
     [repair] = asked(model, "repair")

@@ -47,16 +47,16 @@ def opening(*points: str, script: Script = SIMPLE) -> World:
     return world
 
 
-def pointing(world: World, words: str, claim: str = "", point: int = 1) -> None:
-    """Have the model say that a sentence with these words tells a point."""
+def pointing(world: World, words: str, *claims: str, whole: Sequence[int] = (1,)) -> None:
+    """Have the model say that a sentence with these words tells the first point, in full or not."""
     model = world.model
     assert model is not None
 
     def told(_: Answer) -> Answer:
         shown = lines_of(sections_of(model.requests[-1].prompt)["PASSAGES"])
         numbers = [int(number) for number, _, text in shown if words in text]
-        found = [{"point": point, "claim": claim or words, "sentences": numbers}]
-        return {"findings": found if numbers else []}
+        said = [{"point": 1, "claim": each, "sentences": numbers} for each in claims or (words,)]
+        return {"findings": said if numbers else [], "whole": [*whole]}
 
     model.twists[LOOK] = told
 
@@ -106,6 +106,22 @@ async def test_the_words_beside_a_point_are_searched_and_never_shown() -> None:
     assert prompts(plain) == [] and "- Which fuel gave light earlier\n" in open_in(left)
 
 
+async def test_a_point_that_is_told_in_part_stays_open() -> None:
+    world = opening(FIRE)
+    pointing(world, COAL, whole=())
+    ran = await asked(world)
+    assert f"{COAL} [1]" in ran.report.markdown
+    assert "- What kind of fire was kept on the cliff before" in open_in(ran)
+
+
+async def test_a_point_stays_open_if_a_finding_on_it_is_refused() -> None:
+    world = opening(FIRE)
+    pointing(world, COAL, COAL, "It was lit by 12 keepers on the moon.")
+    ran = await asked(world)
+    assert f"{COAL} [1]" in ran.report.markdown
+    assert "- What kind of fire was kept on the cliff before" in open_in(ran)
+
+
 async def test_what_code_cannot_vouch_for_is_quoted() -> None:
     world = opening(FIRE)
     pointing(world, COAL, "Coal served as the signal on the cliff before the lighthouse.")
@@ -117,10 +133,10 @@ async def test_what_code_cannot_vouch_for_is_quoted() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"findings": []},
+        {"findings": [], "whole": [1]},
         {"findings": [{"point": 1, "claim": COAL, "sentences": []}]},
         {"findings": [{"point": 1, "claim": COAL, "sentences": [99]}]},
-        {"findings": [{"point": 7, "claim": COAL, "sentences": [1]}]},
+        {"findings": [{"point": 7, "claim": COAL, "sentences": [1]}], "whole": [7]},
         {"findings": [{"point": 1, "claim": "Nobody is paid on the moon.", "sentences": [1]}]},
     ],
 )

@@ -54,6 +54,8 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
     assert line.endswith("]") and "E1" not in line
     prompt = next(r.system for r in model.requests if r.task == "draft")
     assert "`next_steps`: where the question asks what to do" in prompt
+    assert "first what finds the cause, last how to see" in prompt
+    assert "up to three commands, not counted" in prompt
     shown = [r.prompt for r in model.requests if r.task == "verify"][-1]
     assert f'"{CHAIN.question}" (question)' in shown
 
@@ -100,6 +102,15 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
+
+
+async def test_a_step_may_have_three_commands() -> None:
+    made, _ = ledger("What should we look up?")
+    text = "The foundry keeps papers; max_papers limits them."
+    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    commands = "`show max_papers`; `set max_papers = 12`; `show max_papers`"
+    step = cite_ids(f"Raise the limit: {commands}. [E1]", made)
+    assert is_within_evidence(step, made) and proposes(step, made)
 
 
 async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:

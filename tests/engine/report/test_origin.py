@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from research.engine.config import ResearchConfig
+from research.engine.evidence import ledger
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.origin import lone_origin
 from research.engine.journal.forms import Form
@@ -152,3 +153,15 @@ def test_a_quotation_from_one_manual_is_named_by_its_page() -> None:
     known.began = Form.REPAIRED
     assert lone_titles(known) == {}
     assert f"({MANUAL})" in render_report(known, draft, "", 0, 0).markdown
+
+
+def test_documents_that_repeat_nothing_are_one_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ledger_of(*of_collection("manual", 10))
+    assert not known.is_one_work, "ten findings are too few to tell"
+    monkeypatch.setattr(ledger, "ONE_WORK", 10)
+    assert known.is_one_work
+    twice = known.book.records["E1"], known.book.records["E2"]
+    sources = tuple(source for record in twice for source in record.sources)
+    known.book.records["E1"] = replace(twice[0], sources=sources)
+    assert known.lone_origin and not known.is_one_work
+    assert not ledger_of(*of_sites(*["a.example"] * 10)).is_one_work

@@ -6,7 +6,12 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.records import Aspect, Source
 from research.engine.report.draft import Draft, Statement
-from research.engine.report.parts.subjects import leans_back, refers_back, with_subjects
+from research.engine.report.parts.subjects import (
+    leans_back,
+    refers_back,
+    turns_back_early,
+    with_subjects,
+)
 from research.engine.report.rendering.markdown import render_report
 from research.engine.text.tokens import term_set
 from tests.engine.scripted import ledger, page, quoted
@@ -97,3 +102,19 @@ def test_a_labelled_sentence_is_a_paragraph(known: Ledger) -> None:
     draft = Draft((TOWER, LIT), ())
     new = render_report(known, draft, "", 0, 0).markdown.split("\n\n")
     assert new[1:3] == [f"**Short answer.** {TOWER.text} [1]", f"**{ASKED}** {LIT.text} [2]"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "turns"),
+    [
+        ("If it fails, it leaves an invalid index.", True),
+        ("By default it is -1.", True),
+        ("Without them, rows stay.", True),
+        ("If Norway says so, it is so.", False),
+        ("If the vacuum fails, it is run again.", False),
+        ("Vacuum makes it possible.", False),
+        ("While order it may.", False),
+    ],
+)
+def test_a_pronoun_behind_the_opening_turns_back(sentence: str, turns: bool) -> None:
+    assert turns_back_early(sentence, "en", {"order"}) is turns

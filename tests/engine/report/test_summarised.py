@@ -6,6 +6,7 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.sections import summarised_of, summary_statement
 from research.engine.report.draft import Section, Statement, cite_ids
 from tests.engine.report.test_comparing import ledger_of, record_of
@@ -58,9 +59,21 @@ def test_both_sides_of_a_dispute_stand_together_behind_what_introduces_it(known:
     ]
 
 
-def test_no_dispute_is_shown_by_one_side(known: Ledger) -> None:
-    told = shown(known, HOLDS, RAIN, FROST, most=3)
-    assert [text for _, text in told] == [HOLDS.text]
+def test_no_dispute_is_left_out_or_shown_by_one_side(known: Ledger) -> None:
+    told = shown(known, HOLDS, RAIN, FROST, GUARDS, BAKER, most=3)
+    assert [text for _, text in told] == [HOLDS.text, RAIN.text, FROST.text, GUARDS.text]
+    known.began = Form.REPAIRED
+    assert [text for _, text in shown(known, HOLDS, RAIN, FROST, most=3)] == [HOLDS.text]
+
+
+def test_what_turns_back_behind_its_first_word_stands_behind_the_sentence_before(
+    known: Ledger,
+) -> None:
+    without = Statement("Without it the guards have no dog.", ("E6",))
+    told = shown(known, HOLDS, LESS, without, BAKER, most=3)
+    assert [text for _, text in told] == [HOLDS.text, BAKER.text]
+    told = shown(known, HOLDS, without, BAKER, most=3)
+    assert [text for _, text in told] == [HOLDS.text, without.text, BAKER.text]
 
 
 def test_a_summary_cites_an_earlier_value_only_where_it_gives_it() -> None:

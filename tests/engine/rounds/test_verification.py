@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from research.engine.assessment import stages
+from research.engine.assessment.criteria import ONE_WORK
+from research.engine.evidence.ledger import Ledger
 from research.engine.ports import SearchAnswer, SearchRequest
 from research.engine.records import (
     Aspect,
@@ -104,6 +106,15 @@ async def test_what_is_not_to_be_had_is_said_and_stays_of_one_source() -> None:
         "Looked for other sources on 1 claim: 1 not to be had."
     )
     assert bell(ran).searches_without_news == 2
+
+
+async def test_no_other_source_is_looked_for_in_one_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ledger, "is_one_work", True)
+    ran = await asked(tower())
+    assert Stage.VERIFICATION not in {each.stage for each in ran.of(Round)}
+    assert ", from one collection that says each thing once" in ran.of(Round)[-1].decision
+    [gate] = [each for each in ran.of(GateResult) if each.gate == "deep_research"][-1:]
+    assert ONE_WORK in {each.unavailable for each in gate.criteria}
 
 
 async def test_a_source_that_says_something_else_confirms_nothing() -> None:

@@ -41,10 +41,12 @@ STATED = [
 ]
 
 
-def made(text: str = TEXT, count: int = 6, seed: int = 1) -> list[LabelledPair]:
+def made(
+    text: str = TEXT, count: int = 6, seed: int = 1, agrees: bool = True
+) -> list[LabelledPair]:
     chance = Random(seed)
     spare = usable_passages(passages_of(text, "Harrow Point, coast.example", chance), ())
-    return make_canaries(spare, STATED, count, chance)
+    return make_canaries(spare, STATED, count, chance, agrees)
 
 
 @pytest.mark.parametrize("text", [TEXT, "Short.", ""], ids=["enough", "too little", "nothing"])
@@ -84,7 +86,9 @@ def test_the_same_seed_makes_the_same_canaries_and_another_one_others() -> None:
 
 def test_the_canaries_of_recorded_runs_are_made_again() -> None:
     known = "8e0eda40349304f18166b89716e84ae3ebe4a66df2039c278c7a693f40177e42"
-    every = "\n".join(repr(made(count=count, seed=seed)) for count in (6, 12) for seed in range(10))
+    every = "\n".join(
+        repr(made(count=count, seed=seed, agrees=False)) for count in (6, 12) for seed in range(10)
+    )
     assert sha256(every.encode()).hexdigest() == known, "another choice needs a form of its own"
 
 
@@ -126,6 +130,31 @@ def test_a_sentence_is_reworded_with_words_that_mean_the_same() -> None:
         reword_sentence(sentence, Random(1))
         == "On March 14, 1887 the company started to construct a big pier for 7 years."
     )
+
+
+@pytest.mark.parametrize(
+    "sentence, reworded",
+    [
+        (
+            "A mistake in it could result in a large error.",
+            "An error in it could result in a big error.",
+        ),
+        ("“connection received” is shown.", "“connection received” is shown."),
+        ("It makes an entire index.", "It makes a whole index."),
+    ],
+)
+def test_a_reworded_sentence_is_good_english(sentence: str, reworded: str) -> None:
+    assert reword_sentence(sentence, Random(1)) == reworded
+
+
+@pytest.mark.parametrize(
+    "noun, article",
+    [("user", "a"), ("unit", "a"), ("index", "an"), ("hour", "an"), ("uninstaller", "an")],
+)
+def test_a_changed_thing_has_its_article(noun: str, article: str) -> None:
+    phrases = Phrases((noun,), ())
+    changed = UNFAITHFUL["changed thing"]("It is an apple of it.", "", phrases, Random(1))
+    assert changed == f"It is {article} {noun} of it."
 
 
 def test_a_quote_that_is_taken_makes_no_canary() -> None:

@@ -76,7 +76,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     odd = _as_faults(draft, strange)
     mended, second = dict[Statement, Statement | None](), Verdicts()
     if _is_worth_a_repair(run, draft, [*found, *odd], first):
-        mended, second = await _repair(run, faults, odd)
+        mended, second = await _repair(run, draft, faults, odd)
     given = put_instead(draft, mended)
     strange = await strange_steps(run, given.next_steps)
     known = [step for step in given.next_steps if step not in strange]
@@ -179,13 +179,13 @@ def _as_faults(draft: Draft, steps: Sequence[Statement]) -> list[Fault]:
 
 
 async def _repair(
-    run: Run, faults: Sequence[Fault], steps: Sequence[Fault]
+    run: Run, draft: Draft, faults: Sequence[Fault], steps: Sequence[Fault]
 ) -> tuple[dict[Statement, Statement | None], Verdicts]:
-    """Return what takes the place of faulty statements, None where the model leaves one out, and
-    the verdicts on it; a second try that fails the check as well is not among them. That at a step
-    is not judged here.
+    """Return what takes the place of a draft's faulty statements, None where the model leaves one
+    out, and the verdicts on it; a second try that fails the check as well is not among them. That
+    at a step is not judged here.
     """
-    tried = await repair_statements(run, [*faults, *steps])
+    tried = await repair_statements(run, [*faults, *steps], draft.sections)
     inferred = {step.statement for step in steps}
     new = tuple(said for old, said in tried.items() if said and old not in inferred)
     found = await _find_faults(run, Draft((), (Section("", new),)))

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import Field
+
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
@@ -55,10 +57,15 @@ class LookFinding(Answer):
 
 
 class LookAnswer(Answer):
+    """`whole` are the numbers of the points that the findings tell in full."""
+
     findings: list[LookFinding]
+    whole: list[int] = Field(default_factory=list)
 
 
 LAST_LOOK = Task("last_look", LookAnswer, 1500, role="reader")
+Looked = tuple[list[tuple[OpenPoint, Finding]], set[OpenPoint]]
+"""Findings with their points, and the points that they tell in full."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +89,16 @@ class Closest:
 
 
 async def with_last_look(run: Run, draft: Draft) -> tuple[Draft, frozenset[str]]:
-    """Return the draft with what read pages tell of its open points, without these points, and the
-    ids of that evidence; as it is where nothing is left open or found, or the call failed.
+    """Return the draft with what read pages tell of its open points, without those that they tell
+    in full, and the ids of that evidence; as it is where nothing is left open or found, or the call
+    failed.
     """
     points = _points_of(run, draft)
     if not points:
         return draft, frozenset()
     run.report_action("Looking once more for what is still open")
     try:
-        found = await look_once_more(run, points)
+        found, settled = await look_once_more(run, points)
     except TaskFailedError as failed:
         run.fell_back(LAST_LOOK.name, failed.cause)
         return draft, frozenset()
@@ -98,8 +106,12 @@ async def with_last_look(run: Run, draft: Draft) -> tuple[Draft, frozenset[str]]
         run.fell_back(LAST_LOOK.name, failed.reason)
         return draft, frozenset()
     told = _told(_take_in(run, found), draft)
-    settled = {point.text for point, _ in found}
-    left = tuple(each for each in draft.open or () if each.text not in settled)
+    whole, touched = ({each.text for each in points} for points in (settled, dict(found)))
+    left = tuple(
+        replace(each, in_part=each.text in touched)
+        for each in draft.open or ()
+        if each.text not in whole
+    )
     late = frozenset(i for said in told for i in said.evidence)
     return replace(_with_told(draft, told, run.ledger), open=left), late
 
@@ -151,8 +163,9 @@ def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> D
 # --- the look --------------------------------------------------------------------------------
 
 
-async def look_once_more(run: Run, points: Sequence[OpenPoint]) -> list[tuple[OpenPoint, Finding]]:
-    """Return checked findings on open points, without a call where no passage may tell one.
+async def look_once_more(run: Run, points: Sequence[OpenPoint]) -> Looked:
+    """Return checked findings on open points and the points that they tell in full, without a call
+    where no passage may tell one.
 
     Pages with instructions are left out, and so are sentences that may only be quoted. Raises
     `TaskFailedError`, and `ToolFailedError` for an unexpected error of the search.
@@ -166,7 +179,7 @@ async def look_once_more(run: Run, points: Sequence[OpenPoint]) -> list[tuple[Op
             pages, closest_sentences, pages, points, asked, run.question.text
         )
     if not closest.points:
-        return []
+        return [], set()
     answer, lines = await _ask(run, closest)
     return await run_in_thread(_checked, run, closest.points, answer, lines)
 
@@ -216,9 +229,12 @@ def _checked(
     points: Mapping[int, OpenPoint],
     answer: LookAnswer,
     lines: Mapping[int, NumberedSentence],
-) -> list[tuple[OpenPoint, Finding]]:
-    """Return what the pages carry of an answer; what they don't is counted as refused."""
+) -> Looked:
+    """Return what the pages carry of an answer; what they don't is counted as refused, and leaves
+    its point open.
+    """
     kept: list[tuple[OpenPoint, Finding]] = []
+    partial = set[OpenPoint]()
     told = Counter[int]()
     for said in answer.findings:
         point = points.get(said.point)
@@ -244,4 +260,7 @@ def _checked(
         run.journal.meter.usage.refused_quotes += len(reading.refusals)
         told[said.point] += len(found)
         kept += [(point, each) for each in found]
-    return kept
+        if not found:
+            partial.add(point)
+    settled = {points[n] for n in answer.whole if told[n]}
+    return kept, settled - partial

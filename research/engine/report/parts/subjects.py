@@ -16,7 +16,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.offline.drafting import lead_in
 from research.engine.report.draft import Statement, aspect_of
 from research.engine.text.language import ENGLISH
-from research.engine.text.tokens import capitalize_heading, term_set
+from research.engine.text.tokens import STOP_WORDS, capitalize_heading, term_set
 
 _PRONOUNS = {
     "en": "it|its|he|she|his|hers?|they|their|theirs|this|that|these|those|such|both|the (?:former"
@@ -57,6 +57,7 @@ _CONNECTIVES = {
     "pt": "por isso|assim|porém|no entanto|outr[oa]s?",
     "nl": "daarom|daardoor|dus|echter|andere",
 }
+_PERSONS = frozenset({"it", "he", "she", "they", "him", "them"})
 _WORD = re.compile(r"[^\W_]+")
 OPENING_WORDS = 4
 """Words after an article among which the subject has to be named."""
@@ -108,6 +109,19 @@ def refers_back(sentence: str, language: str, known: Set[str]) -> bool:
     pointer, connective = _references(code if code in _POINTERS else ENGLISH)
     is_linked = connective.match(sentence) or pointer.search(sentence)
     return bool(is_linked) or leans_back(sentence, language, known)
+
+
+def turns_back_early(sentence: str, language: str, known: Set[str]) -> bool:
+    """Return whether an English sentence has a pronoun in its first words behind a word that opens
+    a clause, and nothing between them that it may stand for: "If it fails", "By default it is".
+    """
+    words = _WORD.findall(sentence)[:OPENING_WORDS]
+    at = next((at for at, word in enumerate(words) if at and word in _PERSONS), 0)
+    if not at or words[0].lower() not in STOP_WORDS or language[:2].lower() != ENGLISH:
+        return False
+    between = words[1:at]
+    is_named = any(word[0].isupper() or word[0].isdigit() for word in between)
+    return not is_named and not term_set(" ".join(between)) & known
 
 
 @cache

@@ -184,7 +184,7 @@ def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[O
         for each in draft.open or ()
         if (each.aspect_id in shown or each.aspect_id in missing)
         and adds_nothing_to(each.text, known, ledger.plan.language)
-        and not any(_is_told(each.text, by) for by in told)
+        and (each.in_part or not any(_is_told(each.text, by) for by in told))
     ]
     firsts = {each.text: each for each in reversed(found)}
     return [firsts[text] for text in unique_texts(each.text for each in found)][:MOST_OPEN]

@@ -30,6 +30,8 @@ CONTEXT = {
     "evidence": [],
     "aspects": [],
     "starts_anew": True,
+    "keeps_places": True,
+    "places": {},
     "has_formulas": True,
 }
 TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, repair.REPAIR]
