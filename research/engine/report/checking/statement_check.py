@@ -219,7 +219,10 @@ def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculat
         whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
         quotes = [*whole, (ASKED, ledger.question)]
     context = _claim_context(known, ledger)
-    return (compute(statement.text, computed.operation, quotes, context),)
+    reads_limits = ledger.began >= Form.COMPUTED
+    return (
+        compute(statement.text, computed.operation, quotes, context, reads_limits=reads_limits),
+    )
 
 
 def _is_supported(statement: Statement, ledger: Ledger) -> bool:
