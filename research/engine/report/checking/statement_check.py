@@ -170,8 +170,13 @@ def _holds_without_one(
 
 
 def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
-    """Return the quotes of sources as one, and when their pages were published."""
+    """Return the quotes of sources as one, and when their pages were published, since
+    `Form.COMPUTED` with their heads, which may tell a date or version ("Release 15.8").
+    """
     dates = unique_texts(source.day for source in sources)
+    if ledger.began >= Form.COMPUTED:
+        heads = (head for source in sources for head in (source.title, source.section))
+        dates = unique_texts(filter(None, (*dates, *heads)))
     return " ".join(source.quote for source in sources), ", ".join(dates)
 
 
