@@ -125,7 +125,7 @@ def _fates_of_call(
     undecided, near = [], set()
     sees_details = known is not None and known.missed <= CONFIG.verifier_most_missed_details
     for row in rows:
-        by: RefusesBy = "floor" if sees_details else "likeness"
+        by: RefusesBy = "things" if sees_details else "likeness"
         check = check_claim(row.statement, row.quote, row.context, by=by)
         if check.outcome == "undecided":
             undecided.append(row)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from bench.comparison.depths import DEPTH
 from bench.comparison.instruments import FIGURES, Direction
@@ -68,7 +69,7 @@ def _changing(change: Callable[[Finding, bool], Sequence[Finding]]) -> Rules:
         aspect: Aspect,
         question: str,
         most_quotes: int,
-        **more: bool,
+        **more: Any,
     ) -> None:
         known = len(reading.findings)
         check_finding(reading, said, lines, aspect, question, most_quotes, **more)

@@ -55,7 +55,7 @@ def of_step(row: Row) -> tuple[str, str]:
 def ledger_of(row: Row, text: str) -> Ledger:
     """Return a ledger of the newest form with the question and the quotes of a row."""
     plan = Plan("", Complexity.ORDINARY, "de" if _GERMAN.search(text) else "en", ())
-    ledger = Ledger(row["question"], plan, lambda _: None, EvidenceStore(), refuses_by="floor")
+    ledger = Ledger(row["question"], plan, lambda _: None, EvidenceStore(), refuses_by="things")
     for quote in row["quotes"]:
         source = _source(quote["text"], quote["title"])
         record = Evidence(quote["id"], quote["text"], "A1", 1, (source,), 1.0)

@@ -182,7 +182,9 @@ class Run:
     def _refuses_by(self) -> RefusesBy:
         if not self.has_model:
             return "suspicion"
-        return "floor" if self.verifier_sees_details else "likeness"
+        if not self.verifier_sees_details:
+            return "likeness"
+        return "things" if self.began >= Form.COMPUTED else "floor"
 
     @property
     def verifier_sees_details(self) -> bool:

@@ -42,8 +42,8 @@ class Form(IntEnum):
     """A figure may have a formula of figures that its quotes and the question give. What the model
     infers that the asker should do opens the short answer, with commands that may be its own. What
     a report leaves open is looked for once more on the pages that were read. A good verifier is
-    left to judge the wording of findings. Timelines, sources and the method are told more plainly.
-    A run that asks for no approval follows what it was told during planning.
+    left to judge the wording of findings and statements. Timelines, sources and the method are told
+    more plainly. A run that asks for no approval follows what it was told during planning.
     """
 
 

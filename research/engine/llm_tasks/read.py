@@ -162,6 +162,7 @@ async def _read_with_model(
                         most_quotes,
                         keeps_quotes=is_repaired,
                         leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
+                        beside=pointed,
                     )
 
     await run_in_thread(check_findings)

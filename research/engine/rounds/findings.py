@@ -91,6 +91,7 @@ def check_finding(
     most_quotes: int = 1,
     keeps_quotes: bool = False,
     leaves_words: bool = False,
+    beside: Sequence[NumberedSentence] = (),
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
     apart. A claim that only its first quote doesn't refuse has it alone, unless it `keeps_quotes`.
@@ -99,7 +100,9 @@ def check_finding(
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
     the sub-question, and refused otherwise. `lines` are the sentences that the claim refers to; the
     page of the first one counts. Where a good verifier judges later what the report says,
-    `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes.
+    `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes. A
+    date or number may then stand in the heads of the page, and a name in sentences `beside` them on
+    other pages, as in "A and B both give this date".
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
@@ -127,7 +130,9 @@ def check_finding(
         return
     context = f"{page.title} {source.section} {question}"
     whole = " ".join(each.quote for each in (source, *also))
-    if leaves_words and not _is_foreign(claim, whole, context, source.day):
+    if leaves_words and not _is_foreign(
+        claim, whole, *_lent(claim, context, (lines[0], *beside), source)
+    ):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
         return
@@ -206,6 +211,24 @@ def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> s
         return ", ".join(check.reasons)
     is_foreign = foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})")
     return "date differs" if is_foreign else ""
+
+
+def _lent(
+    claim: str, context: str, lines: Sequence[NumberedSentence], source: QuoteSource
+) -> tuple[str, str]:
+    """Return what lends a claim names, and what lends it dates and numbers of its pages: heads and
+    days. Of other pages those count whose sentences are on the claim.
+    """
+    own, *beside = lines
+    others = [
+        each
+        for each in beside
+        if each.page is not own.page and claim_check.is_supported(claim, each.sentence.text, "")
+    ]
+    names = (f"{each.page.title} {each.sentence.text}" for each in others)
+    days = (quote_source(each.page, 0, 0, "").day for each in others)
+    dated = dict.fromkeys((source.day, source.title, source.section, *days))
+    return " ".join((context, *names)), ", ".join(filter(None, dated))
 
 
 def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:

@@ -246,3 +246,65 @@ def _is_share(text: str, over: Numeral, below: Numeral) -> bool:
     """ "In 1990" and "two in 2019" are no shares."""
     link = text[over.end : below.start].split()
     return below.value <= 1000 or "out" in link or "every" in link
+
+
+# --- other languages ------------------------------------------------------------------
+
+_WORDS_OF_NUMBERS = (  # in other languages
+    (re.compile(r"\beine?r?(?=\s(?:Million|Milliarde)\b)", re.IGNORECASE), "1"),
+    (re.compile(r"\banderthalb\b", re.IGNORECASE), "1.5"),
+    (re.compile(r"(?<=\d)\s?(?:Prozent|pour cent|por ciento|per cento|por cento|procent)\b"), "%"),
+    (re.compile(r"(?<=\d)\s(?:Tausend|tausend|mille|mil|mila|duizend)\b"), " thousand"),
+    (re.compile(r"(?<=\d)\s(?:Million(?:en)?|Mio\b\.?|mil(?:lones|ioni|hões|joen))"), " million"),
+    (re.compile(r"(?<=\d)\s(?:Milliarden?|Mrd\b\.?|milliards|miliardi|miljard)"), " billion"),
+)  # fmt: skip
+_GERMAN_TO_NINETEEN = (
+    "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf",
+    "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
+)  # fmt: skip
+_GERMAN_TENS = (
+    "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
+)  # fmt: skip
+_GERMAN = {word: n for n, word in enumerate(_GERMAN_TO_NINETEEN, 1)}
+for _n, _ten in enumerate(_GERMAN_TENS, 2):
+    _GERMAN |= {f"{one}und{_ten}": 10 * _n + _GERMAN[one] for one in _GERMAN_TO_NINETEEN[:9]}
+    _GERMAN[_ten] = 10 * _n
+_GERMAN_SMALL = "|".join(sorted(_GERMAN, key=len, reverse=True))
+_GERMAN_WORD = re.compile(  # "vierzig", "zweihundertfünfzig", "dreitausend", "zweieinhalb"
+    rf"(?<!\d\s)\b(?=\w)(?!ein\b)(?:(?P<thousands>{_GERMAN_SMALL})?(?P<thousand>tausend)(?:und)?)?"
+    rf"(?:(?P<hundreds>{_GERMAN_SMALL})?(?P<hundred>hundert)(?:und)?)?"
+    rf"(?P<rest>{_GERMAN_SMALL})?(?P<half>einhalb)?\b(?<=\w)",
+    re.IGNORECASE,
+)
+_THIN_SPACE = re.compile(r"(?<=\d)[\u2009\u2008](?=\d{3}\b)")
+_GROUPED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+
+
+def in_english(text: str) -> str:
+    """Return a text with the words behind its numbers, and German ones as digits, in English."""
+    text = _GERMAN_WORD.sub(_in_digits, _THIN_SPACE.sub(" ", text))
+    for word, english in _WORDS_OF_NUMBERS:
+        text = word.sub(english, text)
+    return text
+
+
+def _in_digits(word: re.Match[str]) -> str:
+    thousands, hundreds, rest = (
+        _GERMAN.get((word[part] or "").lower(), default)
+        for part, default in (("thousands", 1), ("hundreds", 1), ("rest", 0))
+    )
+    number = 1000 * thousands * bool(word["thousand"]) + 100 * hundreds * bool(word["hundred"])
+    return f"{number + rest}{'.5' if word['half'] else ''}"
+
+
+def from_continental(text: str) -> str:
+    """Return a text whose numbers have full stops between thousands, and decimal commas, in the
+    English way.
+    """
+    return _DECIMAL.sub(".", _GROUPED.sub("", in_english(text)))
+
+
+def is_continental(text: str) -> bool:
+    """Return whether a text has numbers with full stops between thousands, or decimal commas."""
+    return bool(_GROUPED.search(text) or _DECIMAL.search(text))

@@ -114,10 +114,14 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
     tells_dates = bool(find_dates(statement.text))
     for record_id in statement.evidence:
-        sources = ledger.book.records[record_id].sources
+        record = ledger.book.records[record_id]
+        sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
         is_told_more = ledger.began >= Form.ORGANISED
-        shown = _covering(said, nearest) if is_told_more else _best_two(said, nearest)
+        told = said
+        if ledger.began >= Form.COMPUTED:  # the words of the finding, which the writer saw
+            told = said | term_set(record.claim)
+        shown = _covering(told, nearest) if is_told_more else _best_two(said, nearest)
         if ledger.began >= Form.COMPUTED:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]

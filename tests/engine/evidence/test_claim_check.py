@@ -310,9 +310,38 @@ def test_the_date_of_the_page_may_date_what_it_says(claim: str, dated: str, outc
     ],
     ids=["roles", "date", "negation"],
 )
-def test_a_good_verifier_is_left_roles_but_no_dates_or_negations(claim: str, outcome: str) -> None:
+def test_a_good_verifier_is_left_all_wording_but_no_dates(claim: str, outcome: str) -> None:
     quote = "The builder sued the mayor over the bridge."
     assert claim_check.check_claim(claim, quote, "").outcome == "refused"
     check = claim_check.check_claim(claim, quote, "", by="floor")
-    assert check.outcome == outcome
+    assert check.outcome == outcome  # in runs before `Form.COMPUTED`, with negations
     assert check.is_left is (outcome == "undecided")
+    check = claim_check.check_claim(claim, quote, "", by="things")
+    assert check.is_left is (check.outcome == "undecided") is ("1931" not in claim)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        (
+            "pgstattuple acquires only a read lock, so concurrent updates affect its results.",
+            "pgstattuple acquires only a read lock on the relation. So the results do not reflect"
+            " an instantaneous snapshot; concurrent updates will affect them.",
+        ),
+        (
+            "She had forgiven everybody but was not forgiven herself.",
+            "She had forgiven everybody but was not forgiven herself, for it was the chauffeur of"
+            " the minister who was filmed driving on the left a month after the change.",
+        ),
+        (
+            "Port Amaro has kept even the Haldrian advertisements on them.",
+            "If you want to ride in one of the old buses, go to Port Amaro, which drives on the"
+            " left and has kept even the Haldrian advertisements.",
+        ),
+    ],
+)
+def test_true_sentences_that_only_wording_sets_apart_are_refused_to_no_good_verifier(
+    claim: str, quote: str
+) -> None:
+    assert claim_check.check_claim(claim, quote, "", by="floor").outcome == "refused"
+    assert claim_check.check_claim(claim, quote, "", by="things").outcome == "undecided"

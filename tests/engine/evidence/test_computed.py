@@ -127,3 +127,61 @@ def test_no_other_figure_comes_of_the_question(
 ) -> None:
     with pytest.raises(NotComputedError):
         compute(statement, operation, quotes, f"Vacuum {TABLE}")
+
+
+CHANGE = [
+    ("E1", "The vote on the change dates from 7 October 2012."),
+    ("E2", "Those who were there recall the coach crash on 11 February 2013."),
+    ("E3", "On 23 June 2015 the passing of the act took place."),
+]
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "statement, is_right",
+    [
+        ("The coach crash came after the vote and before the act.", True),
+        ("The coach crash came before the vote and after the act.", False),
+        ("The act was passed only after the vote and the coach crash.", True),
+        ("The act was passed only before the vote and the coach crash.", False),
+        ("The vote came before the coach crash, which came before the act.", True),
+        ("The vote came before the act, which came before the coach crash.", False),
+        ("The vote and the coach crash came before the act.", False),  # two in front
+        ("The act was passed after the vote.", False),
+    ],
+)
+def test_several_dates_are_put_in_order(statement: str, is_right: bool) -> None:
+    if is_right:
+        made = compute(statement, "order", CHANGE, "")
+        assert [each.evidence for each in made.operands] == ["E1", "E2", "E3"]
+        with pytest.raises(NotComputedError, match="exactly two"):
+            compute(statement, "order", CHANGE, "", reads_limits=False)
+        return
+    with pytest.raises(NotComputedError):
+        compute(statement, "order", CHANGE, "")
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "time, is_right",
+    [
+        ("more than two years", True),
+        ("over two years", True),
+        ("nearly three years", True),
+        ("almost three years", True),
+        ("more than three years", False),
+        ("nearly two years", False),
+        ("more than one year", False),
+        ("more than 32 months", True),
+        ("nearly 33 months", True),
+        ("more than 33 months", False),
+    ],
+)
+def test_a_time_may_be_more_or_nearly_so_many_whole_units(time: str, is_right: bool) -> None:
+    statement = f"The act was passed on 23 June 2015, {time} after the vote of 7 October 2012."
+    quotes = [CHANGE[0], CHANGE[2]]
+    if is_right:
+        assert compute(statement, "duration", quotes, "").operation == "duration"
+    else:
+        with pytest.raises(NotComputedError):
+            compute(statement, "duration", quotes, "")

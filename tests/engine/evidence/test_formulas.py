@@ -63,6 +63,24 @@ def test_a_figure_that_does_not_follow_is_refused(text: str, reason: str) -> Non
         formulas_of(text)
 
 
+@pytest.mark.parametrize(
+    "text, formula",
+    [
+        ("100 {= 400 / 4} days", "400 million ÷ 4 million = 100 days"),
+        ("20 days {= 0.2 * 400 / 4}", "0.2 (E1) × 400 million ÷ 4 million = 20 days"),
+        ("80 million {= 20% * 400} rows", "20% (E1) × 400 million = 80 million rows"),
+        ("36 million {= 40 - 4} rows", "40 million (E2) − 4 million = 36 million rows"),
+    ],
+)
+def test_a_scale_may_be_left_out_of_all_numbers(text: str, formula: str) -> None:
+    sources = [*SOURCES, ("E2", "It warns forty million rows before the end.")]
+    assert formulas_of(text, *sources) == [formula]
+    with pytest.raises(NotComputedError):
+        formulas_of("80 {= 20% * 400} rows", *sources)
+    with pytest.raises(NotComputedError):
+        formulas_of("200 days {= 0.2 * 400 / 4}", *sources)
+
+
 def test_a_formula_may_go_on_from_the_one_before() -> None:
     text = "80 million {= 20% * 400 million} rows, 20 days {= 80 million / 4 million} of updates"
     assert formulas_of(text)[1] == "80 million ÷ 4 million = 20 days"

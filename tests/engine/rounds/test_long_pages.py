@@ -146,6 +146,31 @@ def test_only_wording_is_left_to_a_good_verifier(said: str, is_kept: bool) -> No
     assert [each.claim for each in before.findings] != [said]
 
 
+def test_the_heads_of_a_page_tell_its_version_to_a_good_verifier() -> None:
+    said = "Lighter 15.8 prevents the lamps of the tower from going out in storms."
+    lines: Any = _lines(
+        "The lamps of the tower no longer go out in storms, as Lighter now prevents."
+    )
+    aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
+    for title, is_kept in (("E.13. Release 15.8", True), ("E.12. Release 15.9", False)):
+        headed = [replace(each, page=replace(each.page, title=title)) for each in lines[:1]]
+        reading = Reading()
+        check_finding(reading, said, headed, aspect, ASKED, 3, leaves_words=True)
+        assert ([each.claim for each in reading.findings] == [said]) is is_kept
+
+
+def test_a_name_may_be_that_of_another_page_which_says_the_same() -> None:
+    said = "The tower was closed on 3 May 2019; the harbour of Leith and Inchkeith both say so."
+    [one] = _lines("The harbour of Leith says that the tower was closed on 3 May 2019.")
+    [other] = _lines("In Inchkeith they say that the tower was closed on 3 May 2019.")
+    lines: Any = [one, other]
+    aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
+    for beside, is_kept in ((lines, True), (lines[:1], False)):
+        reading = Reading()
+        check_finding(reading, said, [one], aspect, ASKED, 3, leaves_words=True, beside=beside)
+        assert ([each.claim for each in reading.findings] == [said]) is is_kept
+
+
 def test_a_list_that_may_only_be_quoted_is_quoted_by_more_than_its_opening() -> None:
     text = "It is possible when:\n\nIt never rains.\n\nNobody of the keepers has lit a lamp before."
     lines = _lines(text)

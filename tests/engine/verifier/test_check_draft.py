@@ -275,6 +275,33 @@ def test_the_verifier_sees_all_quotes_of_a_finding_s_own_page() -> None:
     assert [each.text for each in shown_pair(said, known).quotes] == [*texts]
 
 
+@pytest.mark.parametrize("form, shown", [(Form.REPAIRED, 1), (Form.COMPUTED, 2)])
+def test_the_verifier_sees_the_quotes_that_have_the_other_words_of_a_finding(
+    form: Form, shown: int
+) -> None:
+    known, _ = ledger("How wide is a lane?")
+    texts = ("A lane must be 2.2 metres wide.", "It was 1.4 metres until complaints changed it.")
+    pages = [page(f"https://{n}.example/", text) for n, text in enumerate((*texts, texts[0]))]
+    sources = tuple(quoted(read, read.text) for read in pages)
+    claim = "A lane must be 2.2 metres wide; it was 1.4 metres until complaints."
+    known.book.records["E1"] = Evidence("E1", claim, "A1", 1, sources, 0.9)
+    known.began = form
+    pair = shown_pair(Statement("A lane had to be widened.", ("E1",)), known)
+    assert [each.text for each in pair.quotes] == [*texts[:shown]]
+
+
+def test_the_heads_of_a_page_tell_the_version_of_a_statement() -> None:
+    known, _ = ledger("Which release of Lighter keeps the lamps lit?")
+    text = "The lamps of the tower no longer go out in storms, as Lighter now prevents."
+    source = page("https://lighter.example/", text, "E.13. Release 15.8")
+    known.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+    known.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = Statement("In Lighter 15.8 the lamps of the tower no longer go out in storms.", ("E1",))
+    assert check_statement(said, known).outcome == "undecided"
+    known.began = Form.REPAIRED
+    assert check_statement(said, known).outcome == "refused"
+
+
 def test_a_figure_of_the_question_is_judged_beside_it() -> None:
     asked = "We have 400 boats: when does the ferry go?"
     known, _ = ledger(asked)

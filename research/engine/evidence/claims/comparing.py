@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from research.engine.text.tokens import STOP_WORDS, term_set
 
@@ -38,6 +39,7 @@ _PIVOT = re.compile(  # between the thing that is compared and what it is compar
     r"|compared (?:with|to)|times (?:the|that|those))\b",
     re.IGNORECASE,
 )
+_IN_TIME = re.compile(r"\b(before|after)\b", re.IGNORECASE)
 _AS = re.compile(r"\bas\b", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\b(?:as many|fewer|the most|the fewest) (?P<noun>[^\W\d_]{3,})", re.IGNORECASE
@@ -87,6 +89,30 @@ def up_to_comparison(text: str) -> str:
     """Return a text without what follows the comparison."""
     match = _pivot(text)
     return text[: match.end()] if match else text
+
+
+def told_order(text: str, texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs of several texts, the earlier one first, that a text puts in time by "before"
+    and "after": "A came after B and before C"; none where it doesn't name each of them in one
+    place, one alone in front. What two equal words join is a chain.
+    """
+    words = _IN_TIME.split(text)
+    parts, pivots = words[::2], [word.lower() for word in words[1::2]]
+    placed = list[int]()
+    for own in own_words(texts):
+        told = [mentions(part, own) for part in parts]
+        if max(told) == 0 or told.count(max(told)) > 1:
+            return []
+        placed.append(told.index(max(told)))
+    if placed.count(0) != 1:
+        return []
+    pairs = list[tuple[int, int]]()
+    for one, other in permutations(range(len(texts)), 2):
+        at, to = placed[one], placed[other]
+        is_chained = 0 < at == to - 1 and pivots[at - 1] == pivots[to - 1]
+        if at < to and (at == 0 or is_chained):
+            pairs.append((one, other) if pivots[to - 1] == "before" else (other, one))
+    return pairs
 
 
 def _pivot(text: str) -> re.Match[str] | None:

@@ -18,6 +18,7 @@ from research.engine.evidence.claims.comparing import (
     own_words,
     polarity,
     sides_of,
+    told_order,
     up_to_comparison,
     without_comparing,
 )
@@ -41,6 +42,7 @@ from research.engine.evidence.claims.operands import (
     choose_named,
     is_rounded,
 )
+from research.engine.evidence.claims.proof import limit_of
 from research.engine.text import entities
 from research.engine.text.amounts import Amount, find_amounts, find_single_units
 from research.engine.text.tokens import term_set
@@ -56,9 +58,15 @@ _PERCENT = 100
 
 
 def compute(
-    statement: str, operation: str, quotes: Sequence[tuple[str, str]], context: str
+    statement: str,
+    operation: str,
+    quotes: Sequence[tuple[str, str]],
+    context: str,
+    *,
+    reads_limits: bool = True,
 ) -> Calculation:
-    """Recompute a statement from its quotes, pairs of a record's id, or `ASKED`, and its text.
+    """Recompute a statement from its quotes, pairs of a record's id, or `ASKED`, and its text. Runs
+    before `Form.COMPUTED` read no limits ("more than six years") and put two things in order.
 
     Raises `NotComputedError` where the result, its unit or its direction differs, where the
     statement says anything else that the quotes don't, and where the figures could be read in two
@@ -72,7 +80,12 @@ def compute(
     if is_asked != (operation == "share_of"):
         raise NotComputedError("only a share may be one of an amount in the question")
     _check_words(statement, [each for each in quotes if each[0] != ASKED], context)
-    calculation, results = _OPERATIONS[operation](statement, quotes)
+    if operation == "order" and not reads_limits:
+        _two(quotes)
+    if operation == "duration":
+        calculation, results = _duration(statement, quotes, reads_limits)
+    else:
+        calculation, results = _OPERATIONS[operation](statement, quotes)
     _check_other_figures(statement, results, quotes, context)
     return calculation
 
@@ -229,7 +242,8 @@ def _share_of(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
 
 
 def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
-    _two(quotes)
+    if len(quotes) > 2:
+        return _order_in_time(statement, quotes)
     operands = choose_amounts(statement, quotes) or choose_dates(quotes)
     place = compared_first(statement, [quote for _, quote in quotes])
     if operands is None or place is None:
@@ -241,6 +255,15 @@ def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
     if first.date:
         said = "later" if change > 0 else "earlier"
     return Calculation("order", (first, base), said), []
+
+
+def _order_in_time(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    operands, pairs = choose_dates(quotes), told_order(statement, [text for _, text in quotes])
+    if operands is None or not pairs:
+        raise NotComputedError("which of them came before which isn't clear")
+    if any(moment_of(operands[one]) >= moment_of(operands[other]) for one, other in pairs):
+        raise NotComputedError("the order differs from the quotes' dates")
+    return Calculation("order", tuple(sorted(operands, key=moment_of)), "in this order"), []
 
 
 def _extreme(operation: str, statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
@@ -299,7 +322,9 @@ def _count(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
 # --- durations --------------------------------------------------------------------------------
 
 
-def _duration(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+def _duration(
+    statement: str, quotes: Sequence[tuple[str, str]], reads_limits: bool = True
+) -> Computed:
     _two(quotes)
     operands = choose_dates(quotes)
     if operands is None:
@@ -315,7 +340,8 @@ def _duration(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
             raise NotComputedError("the age differs from the dates")
         said = [a for a in find_amounts(statement) if a.start == age.start(1)]
         return Calculation("duration", (start, end), f"{age[1]} years"), said
-    result = _stated(statement, lambda said: is_time_between(said, start, end))
+    limit = limit_of if reads_limits else lambda *_: 0
+    result = _stated(statement, lambda a: is_time_between(a, start, end, limit(statement, a)))
     return _done("duration", (start, end), statement, result)
 
 

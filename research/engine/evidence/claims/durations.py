@@ -11,18 +11,24 @@ from research.engine.evidence.claims.operands import NotComputedError, Operand, 
 from research.engine.text.amounts import Amount
 from research.engine.text.dates import Date
 
-_DAY = 86400
+_DAY, _MOST_DAYS = 86400, 31
 _MONTH = 2629746
 MONTHS = 12
 
 
-def is_time_between(said: Amount, start: Operand, end: Operand) -> bool:
+def is_time_between(said: Amount, start: Operand, end: Operand, limit: int = 0) -> bool:
+    """Return whether so much time lies between two dates; where it is a `limit` of whole years or
+    months, whether by less than one of them more (1) or less (-1).
+    """
     if said.dimension != "time" or said.unit.factor < _DAY:
         return False
     if said.unit.factor < _MONTH:
         days = _days(start, end)
         return days is not None and is_rounded(said.base, said, Fraction(days * _DAY))
     months = said.base / _MONTH
+    exact = _exact_months(start, end)
+    if limit and exact is not None and said.step == 1:
+        return 0 < (exact - months) * limit < said.unit.factor / _MONTH
     return is_span(months, said.is_about, said.step == 1, start, end)
 
 
@@ -54,6 +60,13 @@ def parts_of(operand: Operand) -> tuple[int, int | None, int | None]:
 def moment_of(operand: Operand) -> int:
     year, month, day = parts_of(operand)
     return (year * MONTHS + (month or 1) - 1) * 31 + (day or 1)
+
+
+def _exact_months(start: Operand, end: Operand) -> Fraction | None:
+    (year, month, day), (to_year, to_month, to_day) = parts_of(start), parts_of(end)
+    if month is None or to_month is None or day is None or to_day is None:
+        return None
+    return (to_year - year) * MONTHS + to_month - month + Fraction(to_day - day, _MOST_DAYS)
 
 
 def _days(start: Operand, end: Operand) -> int | None:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
 from research.engine.evidence.claims.operands import (
     ASKED,
@@ -24,7 +25,12 @@ from research.engine.evidence.claims.operands import (
     is_rounded,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
-from research.engine.text.numerals import find_numerals
+from research.engine.text.numerals import (
+    find_numerals,
+    from_continental,
+    in_english,
+    is_continental,
+)
 from research.engine.text.tokens import normalise_space
 from research.engine.text.units import NO_UNIT
 
@@ -62,38 +68,12 @@ _BELOW = re.compile(
     re.IGNORECASE,
 )
 _EXACTLY = re.compile(r"\b(?:exactly|precisely|genau)\s$", re.IGNORECASE)
-_WORDS_OF_NUMBERS = (  # in other languages
-    (re.compile(r"\beine?r?(?=\s(?:Million|Milliarde)\b)", re.IGNORECASE), "1"),
-    (re.compile(r"\banderthalb\b", re.IGNORECASE), "1.5"),
-    (re.compile(r"(?<=\d)\s?(?:Prozent|pour cent|por ciento|per cento|por cento|procent)\b"), "%"),
-    (re.compile(r"(?<=\d)\s(?:Tausend|tausend|mille|mil|mila|duizend)\b"), " thousand"),
-    (re.compile(r"(?<=\d)\s(?:Million(?:en)?|Mio\b\.?|mil(?:lones|ioni|hões|joen))"), " million"),
-    (re.compile(r"(?<=\d)\s(?:Milliarden?|Mrd\b\.?|milliards|miliardi|miljard)"), " billion"),
-)  # fmt: skip
-_GERMAN_TO_NINETEEN = (
-    "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf",
-    "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
-)  # fmt: skip
-_GERMAN_TENS = (
-    "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
-)  # fmt: skip
-_GERMAN = {word: n for n, word in enumerate(_GERMAN_TO_NINETEEN, 1)}
-for _n, _ten in enumerate(_GERMAN_TENS, 2):
-    _GERMAN |= {f"{one}und{_ten}": 10 * _n + _GERMAN[one] for one in _GERMAN_TO_NINETEEN[:9]}
-    _GERMAN[_ten] = 10 * _n
-_GERMAN_SMALL = "|".join(sorted(_GERMAN, key=len, reverse=True))
-_GERMAN_WORD = re.compile(  # "vierzig", "zweihundertfünfzig", "dreitausend", "zweieinhalb"
-    rf"(?<!\d\s)\b(?=\w)(?!ein\b)(?:(?P<thousands>{_GERMAN_SMALL})?(?P<thousand>tausend)(?:und)?)?"
-    rf"(?:(?P<hundreds>{_GERMAN_SMALL})?(?P<hundred>hundert)(?:und)?)?"
-    rf"(?P<rest>{_GERMAN_SMALL})?(?P<half>einhalb)?\b(?<=\w)",
-    re.IGNORECASE,
-)
-_THIN_SPACE = re.compile(r"(?<=\d)[\u2009\u2008](?=\d{3}\b)")
-_GROUPED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
-_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+_BARE = re.compile(r"\d[\d.,]*")
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _PURE = frozenset(("", "ratio", "times"))
 _Measure = frozenset[tuple[str, int]] | None
 _Reading = Callable[[str], str]
+_READINGS = (in_english, from_continental)
 
 
 @dataclass(frozen=True)
@@ -128,10 +108,10 @@ def without_formulas(text: str) -> str:
 
 def makes_figure_of(formula: Formula, text: str) -> bool:
     """Return whether a formula makes a figure that a text gives."""
-    said = _figure_of(formula, _in_english)
+    said = _figure_of(formula, in_english)
     return said is not None and any(
         (each.dimension, each.base) == (said.dimension, said.base)
-        for each in find_amounts(_in_english(text))
+        for each in find_amounts(in_english(text))
     )
 
 
@@ -140,13 +120,25 @@ def compute_formulas(
 ) -> tuple[Calculation, ...]:
     """Recompute the figures of a sentence from `sources`, pairs of a record's id, or `ASKED`, and
     its text. Raises `NotComputedError` where a result differs, and where a number is nobody's.
+
+    Numbers may leave out the scale that their texts give ("300 / 40" of millions), all of them
+    where one does.
     """
-    try:
-        return _compute_all(formulas, sources, _in_english)
-    except NotComputedError:
-        if not any(map(_is_continental, formulas)):
-            raise
-    return _compute_all(formulas, sources, _from_continental)
+    readings = (
+        in_english,
+        *(
+            [from_continental]
+            if any(is_continental(f"{each.before} {each.terms}") for each in formulas)
+            else ()
+        ),
+    )
+    failed = None
+    for read, is_scaled in product(readings, (False, True)):
+        try:
+            return _compute_all(formulas, sources, read, is_scaled)
+        except NotComputedError as error:
+            failed = failed or error
+    raise failed or NotComputedError("it has no formula")
 
 
 def has_foreign_figure(
@@ -178,17 +170,21 @@ def _values_in(text: str) -> set[Fraction]:
 
 
 def _compute_all(
-    formulas: Sequence[Formula], sources: Sequence[tuple[str, str]], read: _Reading
+    formulas: Sequence[Formula],
+    sources: Sequence[tuple[str, str]],
+    read: _Reading,
+    is_scaled: bool,
 ) -> tuple[Calculation, ...]:
     given, calculations = [*sources], list[Calculation]()
     for formula in formulas:
-        calculations.append(_compute(formula, given, read))
+        terms = [*_terms_of(formula.terms, given, read, is_scaled)]
+        calculations.append(_compute(formula, terms, read))
         given.append(("", calculations[-1].result))
     return tuple(calculations)
 
 
-def _compute(formula: Formula, sources: Sequence[tuple[str, str]], read: _Reading) -> Calculation:
-    said, terms = _figure_of(formula, read), [*_terms_of(formula.terms, sources, read)]
+def _compute(formula: Formula, terms: Sequence[str | _Term], read: _Reading) -> Calculation:
+    said = _figure_of(formula, read)
     if said is None:
         raise NotComputedError(f"no figure stands in front of {{= {formula.terms}}}")
     numbers = [term for term in terms if isinstance(term, _Term)]
@@ -229,41 +225,6 @@ def _is_same(said: Amount, exact: Fraction, before: str) -> bool:
     return is_close or is_rounded(said.base, said, exact)
 
 
-# --- other ways of writing ------------------------------------------------------------------
-
-
-def _in_english(text: str) -> str:
-    """Return a text with the words behind its numbers, and German ones as digits, in English."""
-    text = _GERMAN_WORD.sub(_in_digits, _THIN_SPACE.sub(" ", text))
-    for word, english in _WORDS_OF_NUMBERS:
-        text = word.sub(english, text)
-    return text
-
-
-def _in_digits(word: re.Match[str]) -> str:
-    thousands, hundreds, rest = (
-        _GERMAN.get((word[part] or "").lower(), default)
-        for part, default in (("thousands", 1), ("hundreds", 1), ("rest", 0))
-    )
-    number = 1000 * thousands * bool(word["thousand"]) + 100 * hundreds * bool(word["hundred"])
-    return f"{number + rest}{'.5' if word['half'] else ''}"
-
-
-def _from_continental(text: str) -> str:
-    """Return a text whose numbers have full stops between thousands, and decimal commas, in the
-    English way.
-    """
-    return _DECIMAL.sub(".", _GROUPED.sub("", _in_english(text)))
-
-
-_READINGS = (_in_english, _from_continental)
-
-
-def _is_continental(formula: Formula) -> bool:
-    text = f"{formula.before} {formula.terms}"
-    return bool(_GROUPED.search(text) or _DECIMAL.search(text))
-
-
 # --- numbers of a formula -------------------------------------------------------------------
 
 
@@ -289,14 +250,38 @@ class _Term:
 
 
 def _terms_of(
-    terms: str, sources: Sequence[tuple[str, str]], read: _Reading
+    terms: str, sources: Sequence[tuple[str, str]], read: _Reading, is_scaled: bool
 ) -> Iterator[str | _Term]:
-    """Yield the signs and the numbers of a formula."""
+    """Yield the signs and the numbers of a formula, with the scale of their texts if wanted."""
     for token in _TOKEN.finditer(_TIMES.sub("*", terms)):
         if token["sign"]:
             yield _SIGNS.get(token["sign"], token["sign"])
         elif written := token["number"].strip():
-            yield _term(written, sources, read)
+            scaled = _scaled_term(written, sources, read) if is_scaled else None
+            yield scaled or _term(written, sources, read)
+
+
+def _scaled_term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term | None:
+    """Return a number of digits alone with the one scale that a text gives it: "300" as
+    "300 million".
+    """
+    if not _BARE.fullmatch(written):
+        return None
+    value = _value_of(read(written)) or Fraction(0)
+    for source, text in sources:
+        english = read(text)
+        given = {
+            (each.value, scale)
+            for each in find_amounts(english)
+            for scale, times in _SCALES.items()
+            if each.value == value * times
+            and re.search(rf"{scale}\b", english[each.start : each.end], re.IGNORECASE)
+        }
+        if len(given) == 1:
+            [(scaled, scale)] = given
+            quantity = _quantity_in(english, scaled) or _Quantity(scaled, scaled, None)
+            return _Term(f"{written} {scale}", quantity, source)
+    return None
 
 
 def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term:
@@ -304,7 +289,7 @@ def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _
     if value is None:
         raise NotComputedError(f"{written!r} in its formula is no number")
     for source, text in sources:
-        for given in dict.fromkeys((read(text), _in_english(text), _from_continental(text))):
+        for given in dict.fromkeys((read(text), in_english(text), from_continental(text))):
             if quantity := _quantity_in(given, value):
                 return _Term(written, quantity, source)
     if value in CONVERSIONS:

@@ -116,14 +116,14 @@ def may_follow(said: Amount, claim: str, quote: str) -> bool:
     from a limit on either side.
     """
     known = _figures(quote)
-    limit = _limit(claim, said)
+    limit = limit_of(claim, said)
     exact = [*_computed(said, known), *(each.base for each in known if _alike(said, each))]
     if any(is_rounded(said.base, said, value) for value in exact):
         return True
     if limit:
         return any(_is_beyond(said.base, value, limit) for value in exact)
     return any(
-        (said.base - each.base) * _limit(quote, each) > 0 for each in known if _alike(said, each)
+        (said.base - each.base) * limit_of(quote, each) > 0 for each in known if _alike(said, each)
     ) or _is_span(said, quote)
 
 
@@ -146,7 +146,7 @@ def _alike(one: Amount, other: Amount) -> bool:
     )
 
 
-def _limit(text: str, amount: Amount) -> int:
+def limit_of(text: str, amount: Amount) -> int:
     """Return 1 where a figure is what something exceeds, -1 where something stays below it."""
     before = text[max(0, amount.start - _REACH) : amount.start]
     if _BELOW.search(before):

@@ -170,8 +170,13 @@ def _holds_without_one(
 
 
 def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
-    """Return the quotes of sources as one, and when their pages were published."""
+    """Return the quotes of sources as one, and when their pages were published, since
+    `Form.COMPUTED` with their heads, which may tell a date or version ("Release 15.8").
+    """
     dates = unique_texts(source.day for source in sources)
+    if ledger.began >= Form.COMPUTED:
+        heads = (head for source in sources for head in (source.title, source.section))
+        dates = unique_texts(filter(None, (*dates, *heads)))
     return " ".join(source.quote for source in sources), ", ".join(dates)
 
 
@@ -219,7 +224,10 @@ def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculat
         whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
         quotes = [*whole, (ASKED, ledger.question)]
     context = _claim_context(known, ledger)
-    return (compute(statement.text, computed.operation, quotes, context),)
+    reads_limits = ledger.began >= Form.COMPUTED
+    return (
+        compute(statement.text, computed.operation, quotes, context, reads_limits=reads_limits),
+    )
 
 
 def _is_supported(statement: Statement, ledger: Ledger) -> bool:
