@@ -46,7 +46,8 @@ class Statement:
     `about` the one that its author put it under. `formulas` make figures of the text of those in
     the quotes and the question. One `by_number` was put into the short answer
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
-    report that is too long, from 1; 0 if it is none of them.
+    report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
+    one before it was left out.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Statement:
     about: str = field(default="", compare=False)
     by_number: bool = field(default=False, compare=False)
     spare: int = field(default=0, compare=False)
+    behind_gap: bool = field(default=False, compare=False)
 
     @property
     def body(self) -> str:

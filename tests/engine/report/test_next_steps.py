@@ -96,12 +96,20 @@ async def test_a_step_may_set_something_to_zero() -> None:
 
 async def test_a_value_of_the_model_s_own_is_marked() -> None:
     _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", FOUNDRY)
-    assert ". Look for the papers" in ran.report.markdown
+    assert "1. (A step before this one was left out.) Look for" in ran.report.markdown
     assert "--copies" not in ran.report.markdown
     _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
+
+
+async def test_only_a_step_behind_one_that_is_left_out_says_so() -> None:
+    later = "Ask again at the Calder foundry. [E2]"
+    odd = "Write to the Leith Heritage Society about the foundry. [E2]"
+    _, ran = await asked(FOUNDRY, odd, later, repair=lambda _: {"statements": []})
+    told = ran.report.markdown
+    assert "1. Look for" in told and "2. (A step before this one was left out.) Ask again" in told
 
 
 async def test_a_step_may_have_three_commands() -> None:

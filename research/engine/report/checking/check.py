@@ -83,7 +83,10 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
     steps, on_steps = await steps_that_follow(run, known)
-    steps_left_out = len(draft.next_steps) - len(steps) if run.form >= Form.COMPUTED else 0
+    steps_left_out = 0
+    if run.form >= Form.COMPUTED:
+        steps_left_out = len(draft.next_steps) - len(steps)
+        steps = _with_gaps(steps, [mended.get(step, step) for step in draft.next_steps])
     is_judged = not known or on_steps.use == "believed"
     if steps_left_out:
         told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
@@ -111,6 +114,18 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         found_late=late,
         steps_refused=steps_left_out if is_judged else 0,
         steps_unchecked=0 if is_judged else steps_left_out,
+    )
+
+
+def _with_gaps(
+    kept: Sequence[Statement], written: Sequence[Statement | None]
+) -> tuple[Statement, ...]:
+    """Return the steps that are kept, each marked that followed one that is left out."""
+    steps = [step if step in kept else None for step in written]
+    return tuple(
+        replace(step, behind_gap=before is None)
+        for before, step in zip((*kept[:1], *steps), steps, strict=False)
+        if step is not None
     )
 
 

@@ -236,7 +236,8 @@ def render_steps(draft: Draft, marks: Markers) -> str:
         proposed = proposes(said, marks.ledger)
         is_own = is_own or proposed
         own = f" *({words['proposed']})*" if proposed else ""
-        lines.append(f"{n}. {marks.sentence(said.text)}{own} {marks.of(said.evidence)}")
+        gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
+        lines.append(f"{n}. {gap}{marks.sentence(said.text)}{own} {marks.of(said.evidence)}")
     note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
     return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
 
