@@ -124,6 +124,7 @@ FORMER = re.compile(
     r"replaced|revised|corrected|rather than|instead of|once|was still|then|ago|"
     r"before (?:may|june|july|(?:janu|febru)ary|march|april|august|(?:septem|octo|novem|decem)ber|"
     r"(?:19|20)\d\d)\b.*\bnow|"
+    r"having stood|than before|reduction to|shortened .+ from|the old \w+ of|"
     r"had (?:stood|peaked|numbered|come|reached)|remembers?|(?:the|those) (?:early|first))\b"
 )
 

@@ -20,6 +20,7 @@ from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
 from bench.world.verifying import is_carried, verdicts
 from research.engine import ModelAnswer, ModelRequest
+from research.engine.report.parts.dating import asks_for_changes
 from research.engine.text.tokens import term_set
 
 Answer = dict[str, Any]
@@ -31,6 +32,7 @@ TAILS = ("official report figures", "news history", "study measurement review", 
 MOST_NAMES, SUBJECT_WORDS = 6, 3
 QUANTITIES = frozenset({"quantity", "share", "cost"})
 _COUNTED = re.compile(r"The (.+?) was ")
+_LOOKS_BACK = re.compile(r"\b(?:an|the) earlier\b|\bbefore and after\b")
 _CLAUSE = re.compile(r"\s+(?:and|or)\s+(?=(?:why|how|what|who|which|where|when|in|sells?)\b)")
 _NAME = re.compile(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*")
 _NAMES = re.compile(rf"{_NAME.pattern}(?:, {_NAME.pattern})+,? (?:and|or) {_NAME.pattern}")
@@ -211,7 +213,9 @@ class SurveyOracle:
             "properties": properties if compared else [],
             "cells": cells if compared else [],
             "figures": list(self._figures(by_fact)),
-            "changes": list(self._changes(by_fact, envelope.lines("FINDINGS"))),
+            "changes": list(self._changes(by_fact, envelope.lines("FINDINGS")))
+            if asks_for_changes(envelope.question) or _LOOKS_BACK.search(envelope.question)
+            else [],
         }
 
     def _asked(self, question: str) -> list[str]:

@@ -72,6 +72,7 @@ def test_an_old_value_is_history_only_if_its_own_sentence_says_so() -> None:
     assert outdated("It is no longer the 35 mg of the first decade, but 22 mg.") == 0
     assert outdated("The dose is 22 mg.", "Previously (2014): the dose is 35 mg.") == 0
     assert outdated("Salt made before May 2023 had 35 mg, but by law it now has 22 mg.") == 0
+    assert outdated("The dose has come down to 22 mg, having stood at 35 mg.") == 0
     assert outdated("The dose is 22 mg.", "For table salt it is 35 mg.") == 1
     assert outdated("The dose is 22 mg and it is 35 mg.") == 1
 

@@ -49,8 +49,9 @@ class Relations:
     with a figure that the comparison calls outdated, though neither dates nor a checked claim show
     it, to those with the other figure. `changes` are the rows of the table of changes,
     `more_changes` those that it has no room for. `matters` says in few words what pairs of records
-    disagree on, `holders` who holds the view of a record by its quotes. `is_known` is True if a
-    model compared the findings.
+    disagree on, `holders` who holds the view of a record by its quotes. `final` has the ids of
+    records that nothing later can change, as what happened once. `is_known` is True if a model
+    compared the findings.
     """
 
     is_known: bool = False
@@ -65,3 +66,4 @@ class Relations:
     more_changes: tuple[ToldChange, ...] = ()
     matters: Mapping[tuple[str, str], str] = field(default_factory=dict)
     holders: Mapping[str, str] = field(default_factory=dict)
+    final: frozenset[str] = frozenset()

@@ -202,3 +202,13 @@ class SitesAnswer(CompareAnswer):
 
 class ChangesAndSitesAnswer(ChangesAnswer, SitesAnswer):
     """A comparison with what has changed and the kinds of sites."""
+
+
+class FinalAnswer(ChangesAnswer):
+    """A comparison with what has changed and the ids of old findings that nothing can change."""
+
+    final: list[str] = Field(default_factory=list)
+
+
+class FinalAndSitesAnswer(FinalAnswer, SitesAnswer):
+    """The same with the kinds of sites."""

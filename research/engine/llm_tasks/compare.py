@@ -21,6 +21,8 @@ from research.engine.llm_tasks.answers import (
     ChangesAnswer,
     CompareAnswer,
     FigureAnswer,
+    FinalAndSitesAnswer,
+    FinalAnswer,
     RecalledAnswer,
     SitesAnswer,
     id_in,
@@ -43,6 +45,7 @@ from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
+from research.engine.report.parts.comparison import LONGEST_VALUE, has_value
 from research.engine.report.parts.dating import (
     amounts_of,
     asks_for_changes,
@@ -61,16 +64,23 @@ LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_WITH_ROOM, MOST_SITES = 12, 24, 30
 TOKENS_OF_CHANGES = 1000
 """Answer tokens for the changes beyond the usual limit."""
-LONGEST_VALUE, LONGEST_NAME = 12, 12
-"""Words of a cell, and of the name of what has changed."""
+LONGEST_NAME = 12
+"""Words of the name of what has changed."""
 
 
 Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]
 """Things, properties and the cells that are known."""
 COMPARE = Task("compare", CompareAnswer, 3000)
-COMPARE_CHANGES: Task[CompareAnswer] = Task("compare", ChangesAnswer, 4000)
 COMPARE_SITES: Task[CompareAnswer] = Task("compare", SitesAnswer, 3500)
-COMPARE_CHANGES_AND_SITES: Task[CompareAnswer] = Task("compare", ChangesAndSitesAnswer, 4500)
+COMPARE_CHANGES: tuple[Task[CompareAnswer], Task[CompareAnswer]] = (
+    Task("compare", ChangesAnswer, 4000),
+    Task("compare", ChangesAndSitesAnswer, 4500),
+)
+COMPARE_FINAL: tuple[Task[CompareAnswer], Task[CompareAnswer]] = (
+    Task("compare", FinalAnswer, 4500),
+    Task("compare", FinalAndSitesAnswer, 5000),
+)
+"""The same for reports with a table of changes; the second also asks for the kinds of sites."""
 
 
 def compares_findings(run: Run) -> bool:
@@ -95,9 +105,11 @@ async def compare_findings(run: Run) -> None:
     recalled = find_recalled(run.ledger, answer.earlier)
     told = answer.changes if isinstance(answer, ChangesAnswer) else []
     changes, more = _shared_changes(run, told, replaced)
+    final = map(id_in, answer.final if isinstance(answer, FinalAnswer) else ())
     relations = Relations(
-        True, replaced, *table, figures, recalled, changes=changes, more_changes=more
-    )
+        True, replaced, *table, figures, recalled,
+        changes=changes, more_changes=more, final=frozenset(final),
+    )  # fmt: skip
     relations = with_doubts(run.ledger, relations, answer.newer)
     shown = {record.id for record in context["findings"]}
     await _note_relations(run, relations, answer.newer, answer.disagree, shown)
@@ -106,9 +118,10 @@ async def compare_findings(run: Run) -> None:
 
 
 def _task(run: Run) -> Task[CompareAnswer]:
+    has_sites = bool(unclassified_sites(run))
     if not _tells_changes(run):
-        return COMPARE_SITES if unclassified_sites(run) else COMPARE
-    task = COMPARE_CHANGES_AND_SITES if unclassified_sites(run) else COMPARE_CHANGES
+        return COMPARE_SITES if has_sites else COMPARE
+    task = (COMPARE_FINAL if run.form >= Form.COMPUTED else COMPARE_CHANGES)[has_sites]
     more = TOKENS_OF_CHANGES if run.form >= Form.REPAIRED else 0
     return replace(task, max_output_tokens=task.max_output_tokens + more)
 
@@ -203,6 +216,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "names_matter": run.form >= Form.REPAIRED,
         "names_holders": run.form >= Form.COMPUTED,
         "sites": unclassified_sites(run),
+        "names_final": run.form >= Form.COMPUTED and _tells_changes(run),
     }
 
 
@@ -214,9 +228,11 @@ def _most_changes(run: Run) -> int:
 
 
 def _tells_changes(run: Run) -> bool:
-    """Return whether the report may have a table of what has changed."""
-    is_long = run.config.research_depth != "quick"
-    return run.form >= Form.ORGANISED and is_long and asks_for_changes(run.question.text)
+    """Return whether the report may have a table of what has changed: since `Form.COMPUTED` the
+    model says whether the question asks for it.
+    """
+    is_long = run.config.research_depth != "quick" and run.form >= Form.ORGANISED
+    return is_long and (run.form >= Form.COMPUTED or asks_for_changes(run.question.text))
 
 
 def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
@@ -273,7 +289,7 @@ def _table(ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]) -> T
         ]
         fitting = [
             r for r in records
-            if has_value(ledger, r, place[0], said.value)
+            if has_value(r, place[0], said.value)
             and not _is_recalled(ledger, r, said.value, replaced)
         ]  # fmt: skip
         if place[0] not in rows or place[1] not in columns or not fitting:
@@ -302,7 +318,7 @@ def find_figures(
             for record in records
             if record
             and record.id not in replaced
-            and has_value(ledger, record, name, value)
+            and has_value(record, name, value)
             and not _is_recalled(ledger, record, value, replaced)
         ]
         if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
@@ -368,7 +384,7 @@ def _in_order(changes: Sequence[ToldChange], ledger: Ledger) -> tuple[ToldChange
 def _with_value(ledger: Ledger, ids: Iterable[str], what: str, value: str) -> list[Evidence]:
     """Return the records of these ids whose quotes give a value of something."""
     records = (ledger.book.records.get(i) for i in unique_texts(map(id_in, ids)))
-    return [r for r in records if r and has_value(ledger, r, what, value)]
+    return [r for r in records if r and has_value(r, what, value)]
 
 
 def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping[str, str]) -> bool:
@@ -378,22 +394,4 @@ def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping
         amounts <= amounts_of(old.claim) and recalls(record, old)
         for old_id, new_id in replaced.items()
         if new_id == record.id and (old := ledger.book.records[old_id])
-    )
-
-
-def has_value(ledger: Ledger, record: Evidence, entity: str, value: str) -> bool:
-    """Return whether a quote of a record has a short value, and names its entity.
-
-    The entity may also be named by the claim, which was checked against the quote, or by the page.
-    """
-    quoted = " ".join(source.quote for source in record.sources)
-    named = term_set(" ".join((quoted, record.claim, *(s.title for s in record.sources))))
-    numbers = set(entities.find_numbers(value))
-    words = {term for term in term_set(value) if not any(c.isdecimal() for c in term)}
-    return (
-        0 < len(value.split()) <= LONGEST_VALUE
-        and numbers <= set(entities.find_numbers(quoted))
-        and words <= term_set(quoted) | numbers
-        and bool(numbers or words)
-        and bool(term_set(entity) & named)
     )

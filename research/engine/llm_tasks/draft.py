@@ -142,11 +142,11 @@ async def _taken_up(run: Run) -> PendingDraft | None:
 def earlier_values(
     run: Run, records: Sequence[Evidence], asked: Sequence[str]
 ) -> dict[str, tuple[Evidence, str]]:
-    """Return the newest value that each record has replaced, with its date, where the question or a
-    sub-question asks what has changed.
+    """Return the newest value that each record has replaced, with its date; before `Form.COMPUTED`
+    only where the question or a sub-question asks what has changed.
     """
     texts = (run.question.text, *asked)
-    if not any(map(asks_for_changes, texts)):
+    if run.ledger.began < Form.COMPUTED and not any(map(asks_for_changes, texts)):
         return {}
     before = previous_values(run.ledger)
     newest = {r.id: max(before[r.id], key=first_date) for r in records if r.id in before}

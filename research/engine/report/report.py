@@ -278,7 +278,8 @@ def _lists_changes(run: Run) -> bool:
     report has room.
     """
     is_long = run.config.research_depth != "quick" and run.shape.form in IN_SECTIONS
-    return run.has_model and is_long and asks_for_changes(run.question.text)
+    is_told = run.form >= Form.COMPUTED and bool(run.ledger.relations.changes)
+    return run.has_model and is_long and (is_told or asks_for_changes(run.question.text))
 
 
 def _tells_what_is_thin(run: Run, draft: Draft) -> bool:

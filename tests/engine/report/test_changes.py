@@ -182,6 +182,20 @@ def test_a_thorough_report_has_room_for_more_changes(
     assert (compare._most_changes(run), len(told), len(more)) == (asked, shown, left)
 
 
+@pytest.mark.parametrize(("form", "asked"), [(Form.COMPUTED, 24), (Form.REPAIRED, 0)])
+def test_the_model_says_whether_a_question_asks_for_what_was_before(form: Form, asked: int) -> None:
+    run: Any = SimpleNamespace(
+        form=form,
+        ledger=with_changes(),
+        config=SimpleNamespace(research_depth="standard"),
+        question=SimpleNamespace(
+            text="Give what is in force, and say if there was an earlier one."
+        ),
+    )
+    assert compare._most_changes(run) == asked
+    assert ("final" in compare._task(run).answer.model_fields) is bool(asked)
+
+
 def test_one_change_needs_no_table_nor_does_a_report_that_lists_none() -> None:
     assert "What has changed" not in rendered(with_changes(PAY))
     assert "What has changed" not in rendered(with_changes(PAY, TRIAL), Layout())

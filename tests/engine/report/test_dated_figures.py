@@ -72,6 +72,20 @@ def test_the_number_of_a_rule_or_an_event_is_no_older_figure(claim: str, told: s
     assert mark(ledger, claim) == told
 
 
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("The Guild counted 41,500 helpers on duty.", "older figure, 2019"),
+        ("A gong let the traffic go.", "older source, 2019"),
+    ],
+)
+def test_what_the_comparison_calls_final_has_no_mark(claim: str, told: str) -> None:
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-08-01"))
+    assert mark(ledger, claim) == told
+    ledger.relations = Relations(True, final=frozenset({"E1", "E9"}))
+    assert mark(ledger, claim) == ""
+
+
 def test_a_figure_is_as_old_as_its_first_appearance() -> None:
     claim = "The fund pays out 4 million marks."
     again = "Each year 4 million marks are paid out by the fund."

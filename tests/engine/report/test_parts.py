@@ -383,6 +383,9 @@ def test_a_section_that_words_what_was_before_needs_no_bracket() -> None:
     known = ledger_of(record_of("E1", claim, "a.example"))
     known.relations = Relations(True, recalled={"E1": frozenset({"12"})})
     draft = Draft((), (Section("A1", (Statement(claim, ("E1",)),)),))
+    told = render_report(known, draft, "", 0, 0, Layout()).markdown
+    assert "(earlier:" not in told, "a model told it by the claim's words"
+    known.began = Form.REPAIRED
     for is_led in (False, True):
         layout = Layout(is_led=is_led, lists_changes=True)
         told = render_report(known, draft, "", 0, 0, layout).markdown

@@ -8,6 +8,7 @@ import pytest
 
 from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer, OpenDraftAnswer
 from research.engine.llm_tasks.draft import read_draft
@@ -68,6 +69,17 @@ def test_a_report_lists_what_its_author_calls_open_unless_it_is_told_or_unexplai
     """The second finding isn't cited, and the second sub-question has no section."""
     assert bool(listed(known, point)) is is_listed
     assert len(rendered(known, point).open_points or ()) == is_listed
+
+
+def test_a_point_is_not_told_by_a_replaced_value_that_the_report_leaves_out(known: Ledger) -> None:
+    point = ("A1", "whether ferries pay double in winter")
+    known.relations = Relations(True, replaced={"E2": "E1"})
+    assert listed(known, point)
+    said = Statement(FEE, ("E1",), earlier=("E2",))
+    draft = Draft((), (Section("A1", (said,)),), open=(OpenPoint(*point),))
+    assert render_report(known, draft, "", 0, 0, LED).open_points == 0
+    known.began = Form.REPAIRED
+    assert not listed(known, point)
 
 
 def test_where_the_author_names_nothing_the_report_lists_nothing(known: Ledger) -> None:

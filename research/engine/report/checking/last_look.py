@@ -35,6 +35,7 @@ from research.engine.ports import Page, ToolFailedError
 from research.engine.records import Evidence, OpenPoint
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import is_led
+from research.engine.report.parts.dating import with_previous_values
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.rendering.closing import points_left
 from research.engine.rounds.findings import Reading
@@ -105,6 +106,7 @@ async def with_last_look(run: Run, draft: Draft) -> tuple[Draft, frozenset[str]]
     except ToolFailedError as failed:
         run.fell_back(LAST_LOOK.name, failed.reason)
         return draft, frozenset()
+    found = _without_outdated(found, run.ledger)
     told = _told(_take_in(run, found), draft)
     whole, touched = ({each.text for each in points} for points in (settled, dict(found)))
     left = tuple(
@@ -121,7 +123,17 @@ def _points_of(run: Run, draft: Draft) -> list[OpenPoint]:
     is_rewritten = run.question.seed is not None and run.question.seed.rewrites
     if run.form < Form.COMPUTED or not is_led(run) or is_rewritten or not draft.open:
         return []
-    return points_left(draft, run.ledger, headings_of(run.ledger).values())
+    told = with_previous_values(draft, run.ledger)
+    return points_left(told, run.ledger, headings_of(run.ledger).values())
+
+
+def _without_outdated(
+    found: Sequence[tuple[OpenPoint, Finding]], ledger: Ledger
+) -> list[tuple[OpenPoint, Finding]]:
+    """Return the findings without those whose quote gives a value that has been replaced."""
+    records = ledger.book.records
+    outdated = {s.quote for i in ledger.relations.replaced for s in records[i].sources}
+    return [(point, each) for point, each in found if each.source.quote not in outdated]
 
 
 def _take_in(

@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from research.engine.evidence.relations import Cell, Relations
+from research.engine.records import Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.timeline import render_cell
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
+from research.engine.text import entities
 from research.engine.text.quantities import parse_value
-from research.engine.text.tokens import capitalize_heading, unique_texts
+from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 LEAST_COMPARED = 2
 MISSING = "–"
+LONGEST_VALUE = 12
+"""Words of a cell."""
 LONGEST_COLUMN = 40
 """Words of a sentence that gives all values of a column."""
 
@@ -176,3 +180,21 @@ def _amount(cell: Cell, language: str) -> tuple[Decimal, str] | None:
     if len(amounts) != 1 or not amounts[0].measures:
         return None
     return Decimal(amounts[0].value), amounts[0].measures
+
+
+def has_value(record: Evidence, entity: str, value: str) -> bool:
+    """Return whether a quote of a record has a short value, and names its entity.
+
+    The entity may also be named by the claim, which was checked against the quote, or by the page.
+    """
+    quoted = " ".join(source.quote for source in record.sources)
+    named = term_set(" ".join((quoted, record.claim, *(s.title for s in record.sources))))
+    numbers = set(entities.find_numbers(value))
+    words = {term for term in term_set(value) if not any(c.isdecimal() for c in term)}
+    return (
+        0 < len(value.split()) <= LONGEST_VALUE
+        and numbers <= set(entities.find_numbers(quoted))
+        and words <= term_set(quoted) | numbers
+        and bool(numbers or words)
+        and bool(term_set(entity) & named)
+    )

@@ -217,8 +217,8 @@ def age_mark(
     said: Statement, ledger: Ledger, stale: Stale, words: Labels, is_named: bool = False
 ) -> str:
     """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
-    and of when; "" where it gives a recent or a computed one, or tells an event. The number of a
-    rule is no figure: it is as old as its source.
+    and of when; "" where it gives a recent or a computed one, or tells an event or what is final.
+    The number of a rule is no figure: it is as old as its source.
 
     Without `is_named` the year stands beside it, unless the sentence has it.
     """
@@ -229,6 +229,8 @@ def age_mark(
         return ""
     if ledger.relations.doubted.keys() & set(said.evidence):
         return words["may_be_outdated"]
+    if ledger.relations.final.issuperset(said.evidence):
+        return ""
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
@@ -295,15 +297,17 @@ def previous_values(ledger: Ledger) -> dict[str, list[Evidence]]:
 def with_previous_values(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose sections tell, with each value that replaced another one, what it
     was before; not where the newer claim recalls it anyway, nor with a statement that gives none of
-    its amounts. One that the draft cites isn't told again.
+    its amounts. One that the draft gives isn't told again.
     """
     told, before = set[str](), previous_values(ledger)
     records = ledger.book.records
-    cited = {i for said in draft.statements for i in said.evidence}
 
     def gives(said: Statement, record_id: str) -> bool:
         amounts = amounts_of(records[record_id].claim) if ledger.began >= Form.NAMED else None
         return not amounts or not amounts.isdisjoint(amounts_of(said.body))
+
+    is_read = ledger.began >= Form.COMPUTED
+    cited = {i for each in draft.statements for i in each.evidence if not is_read or gives(each, i)}
 
     def with_earlier(said: Statement) -> Statement:
         given = [record_id for record_id in said.evidence if gives(said, record_id)]

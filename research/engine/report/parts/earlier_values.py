@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import MONTH, amounts_of, first_date
 from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import without_dates
 from research.engine.text.entities import number_words
-from research.engine.text.tokens import STOP_WORDS, stem
+from research.engine.text.tokens import STOP_WORDS, stem, term_set
 
 _NUMBER = re.compile(r"(?:[$€£¥]\s?)?(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?:\s?[%€£$¥])?")
 _WORDS = re.compile(r"(?:[\s-]+[^\W\d_]+){1,4}")
@@ -42,6 +43,20 @@ def tells_earlier_itself(sentence: str) -> bool:
     return bool(_TELLS_ITSELF.search(sentence))
 
 
+def is_worded_as_earlier(said: Statement, values: Iterable[str], ledger: Ledger) -> bool:
+    """Return whether a statement marks these former values in words: in English ones, or in those
+    of claims from which alone a model could tell that the values are former ones.
+    """
+    if tells_earlier_itself(said.body):
+        return True
+    records, recalled = ledger.book.records, ledger.relations.recalled
+    worded = {
+        value for i in said.evidence if not records[i].is_dictated for value in recalled.get(i, ())
+    }
+    is_read = ledger.began >= Form.COMPUTED and not said.quoted
+    return is_read and all(amounts_of(value) <= worded for value in values)
+
+
 def tell_earlier(said: Statement, ledger: Ledger, words: Labels) -> str:
     """Return the values that a statement's own has replaced and that it doesn't give itself, each
     with its month; "" without.
@@ -50,6 +65,8 @@ def tell_earlier(said: Statement, ledger: Ledger, words: Labels) -> str:
     for record_id in said.earlier:
         record = ledger.book.records[record_id]
         value = value_beside(record.claim, said.body)
+        if not value and ledger.began >= Form.COMPUTED:
+            value = lone_value(record.claim, said.body)
         if value and not amounts_of(value) <= amounts_of(said.body):
             date = words.date(first_date(record)[:MONTH])
             told.append(", ".join(filter(None, (value, date))))
@@ -69,6 +86,25 @@ def value_beside(text: str, other: str) -> str:
         if is_alike and each.number.strip().lower() not in known:
             found.add(f"{each.number.strip()}{unit}")
     return found.pop() if len(found) == 1 else ""
+
+
+def lone_value(text: str, other: str) -> str:
+    """Return the only quantity of a text if another text has only one, and both count the same: at
+    most one of them has what it counts behind it, and that is named in both.
+    """
+    mine, given = [*_quantities(text)], [*_quantities(other)]
+    if len(mine) != 1 or len(given) != 1:
+        return ""
+    counted, others = _counted(mine[0]), _counted(given[0])
+    noun = term_set(counted or others)
+    is_same = not (counted and others) and noun <= term_set(text) & term_set(other)
+    return f"{mine[0].number.strip()}{counted}" if is_same else ""
+
+
+def _counted(quantity: _Quantity) -> str:
+    """Return the word behind a number, unless it only goes on with the sentence."""
+    first = next(iter(quantity.following), "")
+    return "" if first.strip(" -\u00a0").lower() in STOP_WORDS else first
 
 
 def with_unit(value: str, text: str) -> str:

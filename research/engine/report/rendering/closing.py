@@ -173,11 +173,16 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
 
 
 def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[OpenPoint]:
-    """Return the points that the author of a report left open and that may be named."""
+    """Return the points that the author of a report left open and that may be named. A value that
+    has been replaced settles one only where the report tells it.
+    """
     shown = {section.aspect_id for section in draft.sections}
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
     known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
-    told = [each.body for each in draft.statements] + [r.claim for r in ledger.statable]
+    earlier = {i for each in draft.statements for i in each.earlier}
+    left_out = ledger.relations.replaced.keys() - earlier if ledger.began >= Form.COMPUTED else ()
+    told = [each.body for each in draft.statements]
+    told += [r.claim for r in ledger.statable if r.id not in left_out]
     told += [aspect.text for aspect in ledger.aspects.values()]
     found = [
         each

@@ -15,8 +15,8 @@ from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
 from research.engine.report.parts.earlier_values import (
+    is_worded_as_earlier,
     tell_earlier,
-    tells_earlier_itself,
     with_unit,
 )
 from research.engine.report.parts.paragraphs import render_paragraphs
@@ -302,7 +302,7 @@ def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | Non
     earlier = earlier_amounts(said.body, said.evidence, marks.ledger)
     earlier = earlier if marks.layout.is_direct else []
     is_asked = marks.layout.is_led and marks.layout.lists_changes
-    is_plain = is_asked or tells_earlier_itself(said.body)
+    is_plain = is_asked or is_worded_as_earlier(said, earlier, marks.ledger)
     values = [] if is_plain else [with_unit(value, said.body) for value in earlier]
     told = (
         "" if earlier else tell_earlier(said, marks.ledger, marks.words),
