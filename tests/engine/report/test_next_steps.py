@@ -96,7 +96,7 @@ async def test_a_step_may_set_something_to_zero() -> None:
 
 async def test_a_value_of_the_model_s_own_is_marked() -> None:
     _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", FOUNDRY)
-    assert "1. (A step before this one was left out.) Look for" in ran.report.markdown
+    assert ". Look for the papers" in ran.report.markdown
     assert "--copies" not in ran.report.markdown
     _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
