@@ -104,6 +104,23 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
 
 
+@pytest.mark.parametrize(
+    ("command", "is_known"),
+    [
+        ("alter table papers add constraint papers_ck check", True),
+        ("set papers_ck = 3", False),
+        ("select papers_ck(3)", False),
+        ("papers --papers_ck", False),
+    ],
+)
+async def test_a_command_may_name_what_it_makes(command: str, is_known: bool) -> None:
+    made, _ = ledger("What should we look up?")
+    text = "The foundry keeps papers; alter table adds a constraint or check."
+    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    step = cite_ids(f"Keep the papers apart: `{command}`. [E1]", made)
+    assert is_within_evidence(step, made) is is_known and proposes(step, made)
+
+
 async def test_only_a_step_behind_one_that_is_left_out_says_so() -> None:
     later = "Ask again at the Calder foundry. [E2]"
     odd = "Write to the Leith Heritage Society about the foundry. [E2]"

@@ -77,7 +77,7 @@ def test_a_point_is_not_told_by_a_replaced_value_that_the_report_leaves_out(know
     assert listed(known, point)
     said = Statement(FEE, ("E1",), earlier=("E2",))
     draft = Draft((), (Section("A1", (said,)),), open=(OpenPoint(*point),))
-    assert render_report(known, draft, "", 0, 0, LED).open_points == 0
+    assert render_report(known, draft, "", 0, 0, LED).open_points == ()
     known.began = Form.REPAIRED
     assert not listed(known, point)
 

@@ -33,12 +33,14 @@ _IDENTIFIER = re.compile(
     r"|(?<!\w)\w{1,60}(?=\()"
 )
 """An option, a name with a joint, or a function that is called."""
+_NEW_NAME = re.compile(r"[^\W\d_][^\W_]{0,60}_\w{1,120}(?!\w|\s*[=(:.])")
+"""A name that sets and calls nothing: a command may give it to what it makes."""
 
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
     """Return whether a step names nothing that its quotes and the question don't, and rests on
-    something that no page dictates. In code, values and words may be its own, and identifiers those
-    of any page that was read.
+    something that no page dictates. In code, values, words and names of what a command makes may be
+    its own, and other identifiers those of any page that was read.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
@@ -102,7 +104,8 @@ def _code_of(step: Statement, ledger: Ledger) -> list[str]:
 
 
 def _named(code: str) -> list[str]:
-    return [found.group() for found in _IDENTIFIER.finditer(code)]
+    found = _IDENTIFIER.finditer(code)
+    return [each.group() for each in found if not _NEW_NAME.match(code, each.start())]
 
 
 def _given(step: Statement, ledger: Ledger) -> str:
