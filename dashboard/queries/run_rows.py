@@ -18,6 +18,7 @@ from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.origin import lone_origin
 from research.engine.records import Status
 from research.engine.text.similarity import near_copies
+from research.engine.untrusted.search_words import USER
 from research.fetch.sites import independence_key
 from research.models import (
     Evidence,
@@ -53,6 +54,11 @@ class RunRows(Committed):
     def told(self) -> frozenset[str]:
         """Return the kinds of commands that no worker has processed yet."""
         return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """Return the ids of the gaps that were closed as a person removed their sub-question."""
+        return frozenset(row.label for row in self.gaps if USER in row.closed_by)
 
     @cached_property
     def headings(self) -> dict[str, str]:

@@ -357,3 +357,26 @@ def test_the_research_tells_what_was_asked_and_from_which_round_on(
     )
     lines = texts(story, ".story-parts dl > div")
     assert f"You added {early}" in lines and f"You added {late}" in lines
+
+
+@pytest.mark.requirement("F6")
+def test_the_research_tells_which_sub_questions_a_person_added_and_removed(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 3)
+    add_evidence(run, 4)
+    run.aspects.filter(label="A2").update(raised_by="user")
+    run.aspects.filter(label="A3").update(raised_by="https://elms.test/")
+    run.aspects.filter(label="A4").update(dropped=True)
+    run.gaps.filter(label="G3").update(closed_round=1, closed_by=["E3"], aspect_label="A3")
+    run.gaps.filter(label="G4").update(closed_round=1, closed_by=["user"], aspect_label="A4")
+    live = shown(client, run)
+    assert "Gap 3 closed in round 1" in " ".join(texts(live, ".gaps li"))
+    assert "Gap 4 left out by you in round 1" in " ".join(texts(live, ".gaps li"))
+    assert "Closed: Gap 3" in texts(live, ".round-told > p")
+    Run.objects.update(status="completed")
+    account = texts(shown(client, run), ".account div")
+    asked = "3 sub-questions, 1 of them added by you, 1 of them raised by what was read."
+    assert f"Asked {asked}" in account
+    assert "You added the sub-question “Part 2”" in account
+    assert "You removed the sub-question “Part 4”" in account
