@@ -83,8 +83,9 @@ def places_of(run: Run) -> list[tuple[int, str]]:
 # --- the call under way ---------------------------------------------------------------------
 
 CALLING = frozenset({Status.INTAKE, Status.RESEARCHING, Status.WRITING})
-LONG_SECONDS, LONG_FIRST_SECONDS = 30.0, 45.0
-"""No call is unusually long before these; the second is for a task without an answer so far."""
+LONG_SECONDS, LONG_FIRST_SECONDS = 60.0, 120.0
+"""No call is unusually long before these; the second is for a task without an answer so far, as a
+model that reasons may take minutes."""
 FACTOR = 3.0
 
 
