@@ -209,6 +209,7 @@ def test_what_is_typed_stays_while_other_buttons_come(client: Client, run: Run) 
 # --- instructions in words ------------------------------------------------------------------
 
 RECENT = "Only sources since 2023"
+KEPT = f"Kept: “{RECENT}”."
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def modelled(run: Run) -> Run:
     [
         ("researching", f"Follows “{RECENT}” after this round."),
         ("paused", f"Follows “{RECENT}” when it continues."),
-        ("intake", f"Follows “{RECENT}” from the start."),
+        ("intake", f"{KEPT} The research follows it; the plan is made without it."),
     ],
 )
 def test_an_instruction_is_heard_before_a_worker_takes_it(
