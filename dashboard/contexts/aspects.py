@@ -290,17 +290,15 @@ def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
 
 
 def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
-    """Return a context for each closed gap of an ended run."""
+    """Return a context for each closed gap of an ended run, but for what people left out."""
     if not rows.run.ended:
         return []
     lead = lead_of(rows.progress.aspects)
     left_open = {part.id for part in rows.progress.aspects if part.open_points}
     return [
-        gap_context(
-            part, lead, is_listed=part.aspect in left_open, is_left_out=part.id in rows.left_out
-        )
+        gap_context(part, lead, is_listed=part.aspect in left_open)
         for part in told_gaps(rows)
-        if part.closed_round is not None
+        if part.closed_round is not None and part.id not in rows.left_out
     ]
 
 

@@ -376,7 +376,9 @@ def test_the_research_tells_which_sub_questions_a_person_added_and_removed(
     assert "Gap 4 left out by you in round 1" in " ".join(texts(live, ".gaps li"))
     assert "Closed: Gap 3" in texts(live, ".round-told > p")
     Run.objects.update(status="completed")
-    account = texts(shown(client, run), ".account div")
+    ended = shown(client, run)
+    assert texts(ended, ".closed-gaps li") == ["Closed: Gap 3 closed in round 1"]
+    account = texts(ended, ".account div")
     asked = "3 sub-questions, 1 of them added by you, 1 of them raised by what was read."
     assert f"Asked {asked}" in account
     assert "You added the sub-question “Part 2”" in account
