@@ -360,6 +360,19 @@ def test_the_research_tells_what_was_asked_and_from_which_round_on(
     assert f"You added {early}" in lines and f"You added {late}" in lines
 
 
+def test_an_added_sub_question_has_a_short_name_beside_those_of_the_plan(
+    client: Client, run: Run
+) -> None:
+    asked = "Who paid for the planting of the oaks, and in which of the years did they pay for it?"
+    run.aspects.filter(label="A2").update(raised_by="user", text=asked)
+    assert texts(shown(client, run), ".aspect-text") == ["Part 1", asked]
+    Run.objects.update(plan={"aspects": [{"text": "Part 1", "heading": "Age"}]})
+    soup = shown(client, run)
+    short = "Who paid for the planting of the oaks?"
+    assert texts(soup, ".aspect-text") == ["Age", short]
+    assert soup.select(".aspect-text")[1]["title"] == asked
+
+
 @pytest.mark.requirement("F6")
 def test_the_research_tells_which_sub_questions_a_person_added_and_removed(
     client: Client, run: Run
