@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -11,11 +11,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.contexts.aspects import (
-    exclude_dropped,
-    may_answer,
-    raised_by,
-)
+from dashboard.contexts.aspects import describe_asking, exclude_dropped, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.contexts.quality import cap_sentence, describe_left_open
 from dashboard.contexts.report import check_details, summarize_checks
@@ -24,7 +20,8 @@ from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.records import Status
-from research.models import JournalEntry
+from research.engine.untrusted.search_words import USER
+from research.models import Aspect, JournalEntry
 
 TASKS = {
     "follow_up": _("Asked the model what the follow-up is about"),
@@ -271,8 +268,9 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     is_done = rows.run.status == Status.COMPLETED
     checks = _checks_of(rows)
     lines = (
-        (gettext("Asked"), _describe_asking(rows)),
-        (gettext("You added"), _describe_instructions(rows)),
+        (gettext("Asked"), describe_asking(rows.progress.aspects)),
+        (gettext("You added"), _describe_added(rows)),
+        (gettext("You removed"), _quote_parts([row for row in rows.aspects if row.dropped])),
         (gettext("Work done"), _describe_reading(rows)),
         (gettext("Judged"), _describe_judging(rows)),
         (gettext("Checked"), summarize_checks(checks)),
@@ -292,30 +290,26 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_asking(rows: RunRows) -> str:
-    """Return how many sub-questions there were, and how many of them reading led to."""
-    parts = exclude_dropped(rows.progress.aspects)
-    if len(parts) < 2:
-        return ""
-    told = words.count_noun(len(parts), "sub-question")
-    raised = sum(bool(raised_by(part.raised_by)) for part in parts)
-    if not raised:
-        return f"{told}."
-    return ngettext(
-        "%(asked)s, %(n)s of them raised by what was read.",
-        "%(asked)s, %(n)s of them raised by what was read.",
-        raised,
-    ) % {"asked": told, "n": words.format_number(raised)}
-
-
-def _describe_instructions(rows: RunRows) -> str:
-    """Return what people told the run in words, at its plan and while it was under way."""
+def _describe_added(rows: RunRows) -> str:
+    """Return what people told the run in words, at its plan and while it was under way, and the
+    sub-questions that they added meanwhile; without those of an earlier run.
+    """
     planned = [
         gettext("“%(text)s” (from the start)") % {"text": text}
         for text in (rows.run.plan or {}).get("instructions", ())
     ]
     later = [text for row in rows.rounds for text in told_instructions(row, rows)]
-    return "; ".join([*planned, *later])
+    own = _quote_parts([row for row in rows.aspects if row.raised_by == USER and row.round])
+    return "; ".join([*planned, *later, *filter(None, [own])])
+
+
+def _quote_parts(parts: Sequence[Aspect]) -> str:
+    """Return the texts of sub-questions; '' if there are none."""
+    if not parts:
+        return ""
+    told = ", ".join(f"“{part.text}”" for part in parts)
+    text = ngettext("the sub-question %(told)s", "the sub-questions %(told)s", len(parts))
+    return text % {"told": told}
 
 
 def _describe_reading(rows: RunRows) -> str:

@@ -16,6 +16,7 @@ from research.engine.assessment.answer_status import ANSWERED, HAS_ANSWER, Trust
 from research.engine.evidence.origin import is_collection, origin_of
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
+from research.engine.untrusted.search_words import USER
 from research.readmodel.progress_parts import AspectPart, GapPart
 from research.worker.commands import Kind, possible_commands
 
@@ -126,12 +127,33 @@ def aspect_context(
 def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
-    return gettext("you") if origin == "user" else words.short_place(origin)
+    return gettext("you") if origin == USER else words.short_place(origin)
 
 
 def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:
     """Return the sub-questions that were not dropped."""
     return [part for part in aspects if not part.dropped]
+
+
+def describe_asking(aspects: Sequence[AspectPart]) -> str:
+    """Return how many sub-questions there were, and how many people and reading added."""
+    parts = exclude_dropped(aspects)
+    if len(parts) < 2:
+        return ""
+    told = words.count_noun(len(parts), "sub-question")
+    added = sum(part.raised_by == USER for part in parts)
+    raised = sum(bool(raised_by(part.raised_by)) for part in parts) - added
+    if added:
+        told = ngettext(
+            "%(asked)s, %(n)s of them added by you", "%(asked)s, %(n)s of them added by you", added
+        ) % {"asked": told, "n": words.format_number(added)}
+    if not raised:
+        return f"{told}."
+    return ngettext(
+        "%(asked)s, %(n)s of them raised by what was read.",
+        "%(asked)s, %(n)s of them raised by what was read.",
+        raised,
+    ) % {"asked": told, "n": words.format_number(raised)}
 
 
 def lead_of(aspects: Sequence[AspectPart]) -> str:
@@ -261,12 +283,14 @@ def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
     of an ended run, whose closed ones are a list of their own.
     """
     lead = lead_of(rows.progress.aspects)
-    raised = [gap_context(part, lead) for part in told_gaps(rows)]
+    raised = [
+        gap_context(part, lead, is_left_out=part.id in rows.left_out) for part in told_gaps(rows)
+    ]
     return [gap for gap in raised if not gap["closed"]] if rows.run.ended else raised
 
 
 def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
-    """Return a context for each closed gap of an ended run."""
+    """Return a context for each closed gap of an ended run, but for what people left out."""
     if not rows.run.ended:
         return []
     lead = lead_of(rows.progress.aspects)
@@ -274,7 +298,7 @@ def closed_rows(rows: RunRows) -> list[dict[str, Any]]:
     return [
         gap_context(part, lead, is_listed=part.aspect in left_open)
         for part in told_gaps(rows)
-        if part.closed_round is not None
+        if part.closed_round is not None and part.id not in rows.left_out
     ]
 
 
@@ -288,13 +312,19 @@ def told_gaps(rows: RunRows) -> list[GapPart]:
     ]
 
 
-def gap_context(part: GapPart, lead: str = "", *, is_listed: bool = False) -> dict[str, Any]:
-    """Return a gap; `is_listed` says that the report lists open points on its sub-question."""
+def gap_context(
+    part: GapPart, lead: str = "", *, is_listed: bool = False, is_left_out: bool = False
+) -> dict[str, Any]:
+    """Return a gap; `is_listed` says that the report lists open points on its sub-question,
+    `is_left_out` that a person removed that.
+    """
     closed = part.closed_round is not None
     earlier = gettext("from the earlier run")
     life, number = earlier, part.closed_round if closed else part.opened_round
     if number:
         said = gettext("closed in round %(n)s") if closed else gettext("since round %(n)s")
+        if is_left_out:
+            said = gettext("left out by you in round %(n)s")
         life = said % {"n": number}
     if closed and is_listed:
         told = gettext("%(closed)s; the report leaves points of its sub-question open")

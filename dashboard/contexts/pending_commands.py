@@ -37,7 +37,7 @@ def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
         return []
     status = Status(rows.run.status)
     told = [part for part in rows.progress.control.told if not part.taken]
-    said = [_describe_command(part, status) for part in told]
+    said = [_describe_command(part, status, rows) for part in told]
     hints = [_ask_for_name(part, rows.run.language) for part in told]
     return [*filter(None, (*said, *hints)), *_refusals(rows)]
 
@@ -54,7 +54,13 @@ def _ask_for_name(part: CommandPart, language: str) -> CommandNotice | None:
     return CommandNotice(text % {"word": found[0]}, "question")
 
 
-def _describe_command(part: CommandPart, status: Status) -> CommandNotice | None:
+def kept_instructions(rows: RunRows) -> str:
+    """Return the instructions that no worker has processed yet, each on a line."""
+    told = [part for part in rows.progress.control.told if not part.taken]
+    return "\n".join(part.text or "" for part in told if part.kind == Kind.INSTRUCT)
+
+
+def _describe_command(part: CommandPart, status: Status, rows: RunRows) -> CommandNotice | None:
     """Return a notice; None for a command that the verdict sentence or the list of sub-questions
     shows.
     """
@@ -71,13 +77,23 @@ def _describe_command(part: CommandPart, status: Status) -> CommandNotice | None
             )
             return CommandNotice(text, "plus")
         case Kind.INSTRUCT:
-            text = _("Follows “%(text)s” after this round.")
-            if status in PLANNING:
-                text = _("Follows “%(text)s” from the start.")
-            elif status is Status.PAUSED:
-                text = _("Follows “%(text)s” when it continues.")
-            return CommandNotice(text % {"text": part.text}, "write")
+            return CommandNotice(_when_followed(status, rows) % {"text": part.text}, "write")
     return None
+
+
+def _when_followed(status: Status, rows: RunRows) -> str:
+    """Return what follows an instruction, which a plan that was begun before it doesn't."""
+    if status is Status.PAUSED:
+        return _("Follows “%(text)s” when it continues.")
+    if status not in PLANNING:
+        return _("Follows “%(text)s” after this round.")
+    if rows.told & {Kind.APPROVE, Kind.REVISE}:
+        return _("Follows “%(text)s” from the start.")
+    if status is not Status.AWAITING_APPROVAL:
+        return _("Kept: “%(text)s”. The research follows it; the plan is made without it.")
+    return _(
+        "Kept: “%(text)s”. The plan was made without it; send it back to have it planned again."
+    )
 
 
 def _refusals(rows: RunRows) -> Iterator[CommandNotice]:

@@ -43,7 +43,7 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
     closed = [
         gap_context(gap, lead)["text"]
         for gap in rows.progress.gaps
-        if row.number and gap.closed_round == row.number
+        if row.number and gap.closed_round == row.number and gap.id not in rows.left_out
     ]
     head = {
         "number": row.number,

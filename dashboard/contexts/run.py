@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 from zlib import crc32
 
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
 from dashboard.addresses import address_of
-from dashboard.contexts.aspects import (
-    count_answered,
-    describe_uncertainty,
-    exclude_dropped,
-)
+from dashboard.contexts.aspects import count_answered, describe_uncertainty, exclude_dropped
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
 from dashboard.plans import span_of_time
 from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
+from dashboard.queries.usage import seconds_per_call
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
+from research.engine.budget.estimate import SECONDS_PER_CALL
 from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
@@ -278,11 +278,24 @@ def clock_context(rows: RunRows) -> dict[str, Any]:
     if run.status in {Status.PAUSED, Status.STALLED}:
         return {}
     approved = [row.created_at for row in rows.commands if row.kind == Kind.APPROVE]
-    stored = (run.plan or {}).get("estimate")
-    return {
-        "begun": max(approved, default=run.started_at),
-        "usual": span_of_time(*stored["seconds"]) if stored else "",
-    }
+    begun = max(approved, default=run.started_at)
+    return {"begun": begun, "usual": _describe_time(rows, begun)}
+
+
+def _describe_time(rows: RunRows, begun: datetime | None) -> str:
+    """Return how long a run may take by its plan, with the mean time that its own calls took
+    instead of the assumed one; '' once that has passed.
+    """
+    stored = (rows.run.plan or {}).get("estimate")
+    if not stored or begun is None:
+        return ""
+    each = seconds_per_call(rows.run)
+    shares = (each / assumed if each else 1.0 for assumed in SECONDS_PER_CALL)
+    least, most = sorted(
+        min(rows.config.max_seconds, seconds * share)
+        for seconds, share in zip(stored["seconds"], shares, strict=True)
+    )
+    return span_of_time(least, most) if (timezone.now() - begun).total_seconds() < most else ""
 
 
 def pages_under_way(rows: RunRows) -> list[dict[str, str]]:

@@ -83,14 +83,19 @@ class InstructionForm(forms.Form):
 
     text = instruction_field(
         KEEP_IN_MIND,
-        _("For example “Leave out vendor blogs”. It is followed from the end of this round on."),
+        _(
+            "For example “Leave out vendor blogs”. The plan or round under way is finished without "
+            "it; what comes next follows it."
+        ),
     )
 
     use_required_attribute = False
 
 
 class CommentForm(forms.Form):
-    """A comment on the plan. `along` has the edits of the plan form submitted with it."""
+    """A comment on the plan. `along` has the edits of the plan form submitted with it, `kept` what
+    the person told the run while the plan was made.
+    """
 
     comment = forms.CharField(
         label=_("What should be different?"),
@@ -101,8 +106,8 @@ class CommentForm(forms.Form):
 
     use_required_attribute = False
 
-    def __init__(self, data: Any = None, along: str = "") -> None:
-        super().__init__(data)
+    def __init__(self, data: Any = None, along: str = "", kept: str = "") -> None:
+        super().__init__(data, initial={"comment": kept})
         self.along = along
 
     def clean_comment(self) -> str:

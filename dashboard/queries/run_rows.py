@@ -13,11 +13,12 @@ from dashboard.addresses import is_shared
 from dashboard.markdown.parsing import markers_in_text
 from dashboard.markdown.sources import shareable
 from dashboard.markdown.statements import CitedText, cited_texts
-from dashboard.titles import planned_headings
+from dashboard.titles import name_parts, planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.origin import lone_origin
 from research.engine.records import Status
 from research.engine.text.similarity import near_copies
+from research.engine.untrusted.search_words import USER
 from research.fetch.sites import independence_key
 from research.models import (
     Evidence,
@@ -55,9 +56,18 @@ class RunRows(Committed):
         return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
 
     @cached_property
+    def left_out(self) -> frozenset[str]:
+        """Return the ids of the gaps that were closed as a person removed their sub-question."""
+        return frozenset(row.label for row in self.gaps if USER in row.closed_by)
+
+    @cached_property
     def headings(self) -> dict[str, str]:
-        """Return the headings that the plan gives its sub-questions, by their texts."""
-        return planned_headings(self.run.plan)
+        """Return the headings that the plan gives its sub-questions, by their texts; if it gives
+        any, also those of later ones that can be shortened.
+        """
+        planned = planned_headings(self.run.plan)
+        named = name_parts([row.text for row in self.aspects], self.run.plan) if planned else {}
+        return planned | {text: name for text, name in named.items() if len(name) < len(text)}
 
     @cached_property
     def voice_noun(self) -> str:

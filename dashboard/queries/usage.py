@@ -83,9 +83,12 @@ def places_of(run: Run) -> list[tuple[int, str]]:
 # --- the call under way ---------------------------------------------------------------------
 
 CALLING = frozenset({Status.INTAKE, Status.RESEARCHING, Status.WRITING})
-LONG_SECONDS, LONG_FIRST_SECONDS = 30.0, 45.0
-"""No call is unusually long before these; the second is for a task without an answer so far."""
+LONG_SECONDS, LONG_FIRST_SECONDS = 60.0, 120.0
+"""No call is unusually long before these; the second is for a task without an answer so far, as a
+model that reasons may take minutes."""
 FACTOR = 3.0
+LEAST_CALLS = 3
+"""Calls from which on their mean time tells how long others will take."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,12 @@ def call_under_way(run: Run) -> Call | None:
     passed = (timezone.now() - since).total_seconds()
     is_long = not run.draft and passed > max(least, FACTOR * expected)
     return Call(task, since, usual, is_long)
+
+
+def seconds_per_call(run: Run) -> float | None:
+    """Return the mean time of a run's model calls, None before the first few."""
+    spent = list(run.usage.get("spent_by", {}).get("task", {}).values())
+    return _mean_seconds(spent) if sum(part["calls"] for part in spent) >= LEAST_CALLS else None
 
 
 def _mean_seconds(spent: list[dict[str, float]]) -> float | None:

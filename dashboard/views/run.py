@@ -30,14 +30,9 @@ from dashboard.contexts.activity import (
 )
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.live import call_context
+from dashboard.contexts.pending_commands import kept_instructions
 from dashboard.contexts.report import export_links
-from dashboard.contexts.run import (
-    action_context,
-    desk_key,
-    run_footer,
-    run_head,
-    steering_of,
-)
+from dashboard.contexts.run import action_context, desk_key, run_footer, run_head, steering_of
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import by_form, focus_on_first
@@ -182,7 +177,7 @@ def desk_of(
 ) -> dict[str, Any]:
     run = rows.run
     shown = run_head(run, rows.told, rows.trust, judged_by_model=rows.judged_by_model)
-    asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
+    asked = {**waiting_forms(rows), **forms} if shown["asks"] else {}
     key = desk_key(run, shown)
     return {
         "run": shown,
@@ -194,8 +189,9 @@ def desk_of(
     }
 
 
-def waiting_forms(run: Run) -> dict[str, object]:
+def waiting_forms(rows: RunRows) -> dict[str, object]:
     """Return the forms that a waiting run shows, by template variable."""
+    run = rows.run
     if run.status == Status.AWAITING_CLARIFICATION and run.asks:
         return {"shift": run.asks}
     if run.status == Status.AWAITING_CLARIFICATION:
@@ -204,7 +200,7 @@ def waiting_forms(run: Run) -> dict[str, object]:
         return {
             "plan": plan_context(run),
             "plan_form": plan_form(run),
-            "comment_form": CommentForm() if run.plans_anew else None,
+            "comment_form": CommentForm(kept=kept_instructions(rows)) if run.plans_anew else None,
         }
     return {}
 

@@ -104,6 +104,21 @@ def test_what_to_keep_in_mind_goes_along(client: Client, run: Run, action: str) 
     assert heard is not None and heard.get_text() == f"Follows “{RECENT}” from the start."
 
 
+def test_a_plan_that_was_made_without_an_instruction_can_be_sent_back_with_it(
+    client: Client, run: Run, admin: User
+) -> None:
+    payload = {"text": RECENT}
+    Command.objects.create(run=run, actor=admin, kind="instruct", payload=payload)
+    soup = shown(client, run)
+    [heard] = soup.select(".heard li")
+    told = "The plan was made without it; send it back to have it planned again."
+    assert heard.get_text() == f"Kept: “{RECENT}”. {told}"
+    [comment] = soup.select("[name=comment]")
+    assert comment.get_text().strip() == RECENT
+    Command.objects.update(taken_at_place="approval/1")
+    assert [each.get_text().strip() for each in shown(client, run).select("[name=comment]")] == [""]
+
+
 @pytest.mark.parametrize("action", ["approve", "send-back"])
 def test_one_that_is_too_long_is_told_beside_the_field(
     client: Client, run: Run, action: str

@@ -209,6 +209,7 @@ def test_what_is_typed_stays_while_other_buttons_come(client: Client, run: Run) 
 # --- instructions in words ------------------------------------------------------------------
 
 RECENT = "Only sources since 2023"
+KEPT = f"Kept: “{RECENT}”."
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def modelled(run: Run) -> Run:
     [
         ("researching", f"Follows “{RECENT}” after this round."),
         ("paused", f"Follows “{RECENT}” when it continues."),
-        ("intake", f"Follows “{RECENT}” from the start."),
+        ("intake", f"{KEPT} The research follows it; the plan is made without it."),
     ],
 )
 def test_an_instruction_is_heard_before_a_worker_takes_it(
@@ -357,3 +358,41 @@ def test_the_research_tells_what_was_asked_and_from_which_round_on(
     )
     lines = texts(story, ".story-parts dl > div")
     assert f"You added {early}" in lines and f"You added {late}" in lines
+
+
+def test_an_added_sub_question_has_a_short_name_beside_those_of_the_plan(
+    client: Client, run: Run
+) -> None:
+    asked = "Who paid for the planting of the oaks, and in which of the years did they pay for it?"
+    run.aspects.filter(label="A2").update(raised_by="user", text=asked)
+    assert texts(shown(client, run), ".aspect-text") == ["Part 1", asked]
+    Run.objects.update(plan={"aspects": [{"text": "Part 1", "heading": "Age"}]})
+    soup = shown(client, run)
+    short = "Who paid for the planting of the oaks?"
+    assert texts(soup, ".aspect-text") == ["Age", short]
+    assert soup.select(".aspect-text")[1]["title"] == asked
+
+
+@pytest.mark.requirement("F6")
+def test_the_research_tells_which_sub_questions_a_person_added_and_removed(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 3)
+    add_evidence(run, 4)
+    run.aspects.filter(label="A2").update(raised_by="user")
+    run.aspects.filter(label="A3").update(raised_by="https://elms.test/")
+    run.aspects.filter(label="A4").update(dropped=True)
+    run.gaps.filter(label="G3").update(closed_round=1, closed_by=["E3"], aspect_label="A3")
+    run.gaps.filter(label="G4").update(closed_round=1, closed_by=["user"], aspect_label="A4")
+    live = shown(client, run)
+    assert "Gap 3 closed in round 1" in " ".join(texts(live, ".gaps li"))
+    assert "Gap 4 left out by you in round 1" in " ".join(texts(live, ".gaps li"))
+    assert "Closed: Gap 3" in texts(live, ".round-told > p")
+    Run.objects.update(status="completed")
+    ended = shown(client, run)
+    assert texts(ended, ".closed-gaps li") == ["Closed: Gap 3 closed in round 1"]
+    account = texts(ended, ".account div")
+    asked = "3 sub-questions, 1 of them added by you, 1 of them raised by what was read."
+    assert f"Asked {asked}" in account
+    assert "You added the sub-question “Part 2”" in account
+    assert "You removed the sub-question “Part 4”" in account

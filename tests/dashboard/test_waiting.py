@@ -109,7 +109,7 @@ def test_a_run_under_way_says_how_long_it_has_run_and_what_it_may_take(
     client: Client, admin: User
 ) -> None:
     plan = {"aspects": [{"text": "How old?"}], "estimate": {"seconds": [120, 300]}}
-    begun = timezone.now() - timedelta(hours=1)
+    begun = timezone.now() - timedelta(minutes=1)
     run = make_run(
         admin,
         "researching",
@@ -128,6 +128,34 @@ def test_a_run_under_way_says_how_long_it_has_run_and_what_it_may_take(
     assert clock is not None and clock["datetime"] == approved.created_at.isoformat()
     Run.objects.update(status="paused")
     assert "in all" not in shown(client, run, "action")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "calls", "told"),
+    [
+        (2, (), "in all , estimated 1–2 min"),
+        (3, (), "in all"),
+        (3, (2, 60.0), "in all"),
+        (3, (3, 90.0), "in all , estimated 2–6 min"),
+        (7, (3, 90.0), "in all"),
+        (7, (3, 180.0), "in all , estimated 4–10 min"),
+    ],
+)
+def test_the_estimate_follows_the_time_that_calls_took_and_ends_once_it_has_passed(
+    client: Client, admin: User, minutes: int, calls: tuple[int, float], told: str
+) -> None:
+    free = {"prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+    spent = {"calls": calls[0], "seconds": calls[1], **free} if calls else {}
+    run = make_run(
+        admin,
+        "researching",
+        plan={"aspects": [{"text": "How old?"}], "estimate": {"seconds": [4, 128]}},
+        started_at=timezone.now() - timedelta(minutes=minutes),
+        action="Reading",
+        action_at=timezone.now(),
+        usage={"spent_by": {"task": {"read": spent} if spent else {}}},
+    )
+    assert shown(client, run, "action").endswith(told)
 
 
 def test_pages_are_named_until_the_first_quotes_are_there(client: Client, admin: User) -> None:

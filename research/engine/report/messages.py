@@ -5,7 +5,7 @@ What they claim of an answer is its mark (`answer_status.py`), which every displ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from research.engine.assessment.answer_status import (
     ANSWERED,
@@ -20,11 +20,14 @@ from research.engine.assessment.answer_status import (
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import AnswerStatus, Aspect, AspectState, GateResult, StopReason
+from research.engine.report.parts.headings import headings_of
 from research.engine.threads.seed import Seed
 
 CLOSE = "passages come close to an answer"
 NOTHING = "nothing here seems to answer this"
 DISPUTED = "sources disagree on the answer"
+LONGEST_NAME = 60
+"""Characters of a topic or sub-question that is told whole."""
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
 
@@ -32,8 +35,11 @@ def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -
     """Why another round follows, and what it looks for.
 
     `apart` are words of the question that no page, or pair of linked ones, holds with the rest.
+    Sub-questions are called by their headings.
     """
-    missing = [aspect.text for aspect in ledger.open_aspects()]
+    headings = headings_of(ledger)
+    names = {aspect.text: headings[aspect.id] for aspect in ledger.aspects.values()}
+    missing = [_name_topic(aspect.text, names) for aspect in ledger.open_aspects()]
     start = f"Going on: {_answered_text(ledger)}."
     if apart:
         start += (
@@ -41,7 +47,17 @@ def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -
         )
     elif missing:
         start += f" Missing: {_join_quoted(missing)}."
-    return f"{start} Round {ledger.round.number + 1} looks for {_join_quoted(list(topics))}."
+    wanted = _join_quoted([_name_topic(topic, names) for topic in topics])
+    return f"{start} Round {ledger.round.number + 1} looks for {wanted}."
+
+
+def _name_topic(topic: str, names: Mapping[str, str]) -> str:
+    """Return a topic in short, with the name of the sub-question that it quotes."""
+    quoted = max((text for text in names if text in topic), key=len, default="")
+    named = topic.replace(quoted, names[quoted]) if quoted else topic
+    if len(named) <= LONGEST_NAME:
+        return named
+    return f"{named[:LONGEST_NAME].rsplit(' ', 1)[0].rstrip(' ,;:')}…"
 
 
 _LIMITS: dict[StopReason, Callable[[ResearchConfig], str]] = {

@@ -208,6 +208,15 @@ def test_going_on_says_what_is_missing_and_what_is_next() -> None:
         "Going on: 1 of 4 answered. Missing: “Question 2”, “Question 3” and 1 more. "
         "Round 3 looks for “Lamps”, “Oil” and 1 more."
     )
+    long = "Which lamps lit the streets, and who paid for the oil that the town burned in them?"
+    made.set_aspect("A2", text=long)
+    named = "Which lamps lit the streets"
+    gap = f"the number of lamps that {'the council of the town ' * 9}bought"
+    assert messages.going_on(made, [long, f"More on: {long}"]) == (
+        f"Going on: 1 of 4 answered. Missing: “{named}”, “Question 3” and 1 more. "
+        f"Round 3 looks for “{named}” and “More on: {named}”."
+    )
+    assert len(messages.going_on(made, [gap])) < 220
     whole = known(YES)
     assert messages.going_on(whole, []) == (
         "Going on: the question is answered. Round 3 looks for more sources."
