@@ -131,7 +131,7 @@ def render_timeline(
         is_repeated = ledger.began >= Form.COMPUTED and statement in told
         text = shorten(event.text) if is_repeated else event.text
         evidence = event.evidence if statement in drafted else statement.evidence
-        shown = escape_sentence(text, has_commands=ledger.began >= Form.COMPUTED)
+        shown = escape_sentence(text, has_options=ledger.began >= Form.COMPUTED)
         said = f"{shown} {marks(evidence)}"
         days = (words.date(_as_iso(day)) for day in (date, event.until) if day)
         row = f"| {' – '.join(days)} | {render_cell(said)} |"
