@@ -196,7 +196,11 @@ def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
     ]
     lead = lead_of(parts)
     texts = list(dict.fromkeys(found))[:SUGGESTED]
-    return [(text, capitalize_heading(titles.without_lead_within(text, lead))) for text in texts]
+    return [(text, capitalize_heading(_shown_question(text, lead))) for text in texts]
+
+
+def _shown_question(text: str, lead: str) -> str:
+    return titles.in_plain_words(titles.without_lead_within(text, lead))
 
 
 def _points_left(rows: RunRows, unanswered: Collection[str]) -> list[str]:
@@ -236,7 +240,8 @@ def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
     question = rows[0].question if rows else ""
     is_cut = question.startswith(row.title)
     return {
-        "title": row.name or (titles.title_of(rows[0]) if rows and is_cut else row.title),
+        "title": row.name
+        or (titles.title_of(rows[0]) if rows and is_cut else titles.in_plain_words(row.title)),
         "questions": [question_context(number, run) for number, run in enumerate(rows, 1)],
     }
 

@@ -222,6 +222,20 @@ def test_the_thread_s_page_shows_each_question_with_its_answer(
     assert Client().get(f"/threads/{run.thread.public_id}/").status_code in (302, 404)
 
 
+def test_the_head_of_a_thread_and_the_list_show_code_without_backticks(
+    client: Client, run: Run
+) -> None:
+    run.reports.update(short_answer="Set `max_age` there. [1]")
+    Run.objects.filter(pk=run.pk).update(question="How old does `oak` get?")
+    later = page(client, make_later(run, origin=None, kind="follow_up", question="And `yews`?"))
+    listed = client.get("/runs/").content.decode()
+    for told in (later, listed):
+        soup = BeautifulSoup(told, "html.parser")
+        shown = soup.get_text(" ")
+        assert "How old does oak get?" in shown and "Set max_age there." in shown
+        assert "And yews?" in shown and "`" not in shown
+
+
 def test_the_newest_question_of_a_thread_is_open_and_answers_have_their_citations(
     client: Client, run: Run
 ) -> None:
