@@ -80,14 +80,20 @@ def conversation_context(run: Run) -> dict[str, Any]:
 def review_context(rows: RunRows) -> dict[str, Any]:
     """Return the effect of rejected evidence on the report.
 
-    `rejected` counts the records, `rests_on` is True if the report cites one of them, and `lacking`
-    is what the evidence gate lacks without them.
+    `rejected` counts the records, `rests_on` is True if the report cites one of them, `sentences`
+    has the numbers of those citations with the places of their first sentences, and `lacking` is
+    what the evidence gate lacks without them.
     """
     if not rows.rejected:
         return {"rejected": 0}
     return {
         "rejected": len(rows.rejected),
         "rests_on": bool(rows.rejected & rows.cited_labels),
+        "sentences": [
+            (entry["marker"], f"{reverse('run', args=[rows.run.public_id])}#cite-{entry['marker']}")
+            for entry in (rows.report.citations if rows.report else ())
+            if rows.rejected.intersection(entry["evidence_ids"])
+        ],
         "lacking": [worded(each) for each in evidence_gate(rows).reason],
     }
 

@@ -291,6 +291,38 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
     assert "Rests on rejected evidence" in answer.content.decode()
 
 
+def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:
+    judged, address = f"/runs/{run.public_id}/citations/1/judge/", "/citations/1/"
+
+    def buttons() -> dict[str, str]:
+        soup = BeautifulSoup(client.get(f"/runs/{run.public_id}{address}").content, "html.parser")
+        return {b.text: b["value"] for b in soup.select(".judge button[aria-pressed=true]")}
+
+    assert buttons() == {}
+    client.post(judged, {"verdict": "reject"})
+    assert buttons() == {"Doesn’t": "withdraw"}
+    assert not run.evidence.unreviewed().exists()
+    client.post(judged, {"verdict": "withdraw"})
+    assert buttons() == {} and run.evidence.unreviewed().exists()
+    assert "Rests on rejected evidence" not in page(client, run)
+
+
+def test_a_rejection_says_what_it_counts_for_and_where_the_report_cites_it(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 2)
+    citation = {**run.reports.get().citations[0], "evidence_ids": ["E1", "E2"]}
+    run.reports.update(citations=[citation])
+    asked = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "counts for all 2 findings behind this number" in asked
+    client.post(f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"})
+    banner = BeautifulSoup(page(client, run), "html.parser").select_one("form.notice-row.bad")
+    assert banner and "(2 records)" in banner.text
+    [link] = banner.select("a")
+    assert link["href"].endswith("#cite-1") and link.text == "citation 1"
+    assert f'id="{link["href"].partition("#")[2]}"' in page(client, run)
+
+
 def test_a_plan_shows_the_form_and_the_reader_of_the_question(run: Run) -> None:
     run.plan = {"brief": "", "form": "faq", "reader": "a manager"}
     assert plan_context(run)["taken"] == [
