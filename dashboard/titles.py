@@ -25,10 +25,19 @@ MOST_LEADING = 3
 
 
 def title_of(run: Run) -> str:
-    """Return the title of a run: its question, or of a long one the plan's title or what it says
-    is asked, or else the sentence that asks. A list has to load `plan_title` and `plan_brief`, as
-    it leaves out the plan.
+    """Return the title of a run, as plain text: its question, or of a long one the plan's title or
+    what it says is asked, or else the sentence that asks. A list has to load `plan_title` and
+    `plan_brief`, as it leaves out the plan.
     """
+    return in_plain_words(_title(run))
+
+
+def in_plain_words(text: str) -> str:
+    """Return a text in one line without the backticks of its code, for what shows no code."""
+    return " ".join(text.replace("`", "").split())
+
+
+def _title(run: Run) -> str:
     question = " ".join(run.question.split())
     if len(question) <= LONGEST_TITLE:
         return question

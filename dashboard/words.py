@@ -147,6 +147,7 @@ VERDICT = {
     "accept": State(_("reviewed: supports it"), "check", "good"),
     "reject": State(_("reviewed: does not support it"), "cross", "bad"),
     "flag": State(_("reviewed: doubtful"), "flag", "fair"),
+    "withdraw": State(_("not reviewed"), "none", "idle"),
 }
 METER = {"calls": "model call", "tokens": "token", "searches": "search", "fetches": "page"}
 KIND = {

@@ -127,8 +127,8 @@ def _heading_of(run: Run, today: date) -> str:
 
 
 def plain_answer(text: str | None) -> str:
-    """Return a short answer without its markers: "It **rose** [1] [2]." is "It rose."."""
-    return _MARKED.sub("", text or "").replace("**", "")
+    """Return a short answer without its markers: "It **rose** in `x` [1]." is "It rose in x."."""
+    return _MARKED.sub("", text or "").replace("**", "").replace("`", "")
 
 
 def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:

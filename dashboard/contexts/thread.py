@@ -80,14 +80,20 @@ def conversation_context(run: Run) -> dict[str, Any]:
 def review_context(rows: RunRows) -> dict[str, Any]:
     """Return the effect of rejected evidence on the report.
 
-    `rejected` counts the records, `rests_on` is True if the report cites one of them, and `lacking`
-    is what the evidence gate lacks without them.
+    `rejected` counts the records, `rests_on` is True if the report cites one of them, `sentences`
+    has the numbers of those citations with the places of their first sentences, and `lacking` is
+    what the evidence gate lacks without them.
     """
     if not rows.rejected:
         return {"rejected": 0}
     return {
         "rejected": len(rows.rejected),
         "rests_on": bool(rows.rejected & rows.cited_labels),
+        "sentences": [
+            (entry["marker"], f"{reverse('run', args=[rows.run.public_id])}#cite-{entry['marker']}")
+            for entry in (rows.report.citations if rows.report else ())
+            if rows.rejected.intersection(entry["evidence_ids"])
+        ],
         "lacking": [worded(each) for each in evidence_gate(rows).reason],
     }
 
@@ -196,7 +202,11 @@ def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
     ]
     lead = lead_of(parts)
     texts = list(dict.fromkeys(found))[:SUGGESTED]
-    return [(text, capitalize_heading(titles.without_lead_within(text, lead))) for text in texts]
+    return [(text, capitalize_heading(_shown_question(text, lead))) for text in texts]
+
+
+def _shown_question(text: str, lead: str) -> str:
+    return titles.in_plain_words(titles.without_lead_within(text, lead))
 
 
 def _points_left(rows: RunRows, unanswered: Collection[str]) -> list[str]:
@@ -236,7 +246,8 @@ def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
     question = rows[0].question if rows else ""
     is_cut = question.startswith(row.title)
     return {
-        "title": row.name or (titles.title_of(rows[0]) if rows and is_cut else row.title),
+        "title": row.name
+        or (titles.title_of(rows[0]) if rows and is_cut else titles.in_plain_words(row.title)),
         "questions": [question_context(number, run) for number, run in enumerate(rows, 1)],
     }
 

@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports.contents import Contents, load_contents
+from dashboard.titles import short_title
 from research.errors import PlumblineError
 from research.models import Run
 
@@ -96,5 +97,5 @@ def _export_as(run: Run, form: Format) -> Exported:
     whole = load_contents(run)
     if form.needs_report and not whole.markdown:
         raise NothingToExportError(_("This run has no report. Its record can be exported as JSON."))
-    name = slugify(run.question)[:NAME_LENGTH].strip("-") or run.public_id
+    name = slugify(short_title(whole.title, NAME_LENGTH)) or run.public_id
     return Exported(form.render(whole), f"{name}.{form.extension}", form.content_type)

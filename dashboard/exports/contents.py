@@ -21,7 +21,7 @@ from dashboard.queries.run_rows import (
     latest_report,
     stored_texts,
 )
-from dashboard.titles import title_of
+from dashboard.titles import in_plain_words, title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, Report, Run
 
@@ -131,7 +131,7 @@ def add_rejection_note(markdown: str) -> str:
 def with_title(markdown: str, title: str, question: str) -> str:
     """Return a report under its title, with the question as asked below it if that is another."""
     _, _, rest = markdown.partition("\n\n")
-    if title == " ".join(question.split()):
+    if title == in_plain_words(question):
         return markdown
     asked = " ".join(escape_markdown(question).split())
     return f"# {escape_markdown(title)}\n\n> {asked}\n\n{rest}"

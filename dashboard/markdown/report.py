@@ -41,6 +41,7 @@ from dashboard.markdown.repetitions import (
 )
 from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
 from dashboard.titles import without_lead
+from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.language import ENGLISH
 from research.engine.text.tokens import capitalize_heading
@@ -206,7 +207,7 @@ def _prepare_tokens(
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, unless it is the only one, and a class where nothing was found; the table of
+    beside its value, unless it is the only one, and a class where it is a dash; the table of
     changes has a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
@@ -228,8 +229,8 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
             if is_named and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", capitalize_heading(name))
-            if content.content.strip() == labels["not_found_cell"]:
-                token.attrSet("class", "not-found")
+            if content.content.strip() == MISSING:
+                token.attrSet("class", "no-value")
             column += 1
 
 

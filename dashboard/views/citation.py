@@ -150,6 +150,7 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "others": rows.others,
             "claims": claims,
             "checks": summarize_checks(claims, statement),
+            "said": common_verdict(rows),
             "calculations": rows.calculations,
             "support": "" if len(told) > 1 else support_of(rows),
             "live": live_link(first),
@@ -161,6 +162,14 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             **stored_copy(rows, supports, in_panel=in_panel),
         },
     }
+
+
+def common_verdict(rows: CitationRows) -> str:
+    """Return the last verdict on all records behind a citation; '' where they have none, or not
+    the same.
+    """
+    said = {rows.verdicts.get(row.evidence_id) for row in rows.quotes}
+    return (said.pop() or "") if len(said) == 1 else ""
 
 
 def neighbour(run: Run, numbers: Sequence[int]) -> dict[str, Any] | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.utils.text import Truncator
 
 from research.engine.ports import SourceKind
@@ -54,12 +54,11 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         from research.models.people import Verdict
 
         last = Verdict.objects.filter(evidence=OuterRef("pk")).order_by("-pk")
-        return self.annotate(last_verdict=Subquery(last.values("verdict")[:1]))
+        said = Subquery(last.values("verdict")[:1])
+        return self.annotate(last_verdict=NullIf(said, Value(Verdict.Kind.WITHDRAW.value)))
 
     def unreviewed(self) -> EvidenceQuerySet:
-        from research.models.people import Verdict
-
-        return self.exclude(Exists(Verdict.objects.filter(evidence=OuterRef("pk"))))
+        return self.with_review().filter(last_verdict=None)
 
     def judged(self, verdict: str) -> EvidenceQuerySet:
         """Return the evidence whose last verdict is `verdict`."""

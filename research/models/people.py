@@ -44,12 +44,15 @@ class Command(models.Model):
 
 
 class Verdict(models.Model):
-    """A reviewer's verdict on one evidence record; the last one counts."""
+    """A reviewer's verdict on one evidence record; the last one counts, and after one that
+    withdraws the record is unreviewed again.
+    """
 
     class Kind(TextChoices):
         ACCEPT = "accept", "accepted"
         REJECT = "reject", "rejected"
         FLAG = "flag", "flagged"
+        WITHDRAW = "withdraw", "withdrawn"
 
     evidence = models.ForeignKey(Evidence, on_delete=models.CASCADE, related_name="verdicts")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.RESTRICT, related_name="+")

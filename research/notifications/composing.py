@@ -103,6 +103,8 @@ def write_mail(body: dict[str, Any], confirm_url: str = "") -> Mail:
     """Return the e-mail for the body of a notification, or to confirm its address."""
     data = body["data"]
     run, schedule = data.get("run"), data.get("schedule")
+    if run:
+        run = run | {name: run[name].replace("`", "") for name in ("question", "answer")}
     context = {
         "heading": _heading(body["type"], run, schedule, confirm_url),
         "confirm_url": confirm_url,

@@ -338,7 +338,7 @@ def test_without_a_report_only_the_record_is_exported(admin: User, extension: st
         export_report(make_run(admin, status="completed"), FORMATS[extension])
 
 
-def test_a_file_is_offered_under_the_question_s_name(client: Client, run: Run) -> None:
+def test_a_file_is_offered_under_the_report_s_title(client: Client, run: Run) -> None:
     page = client.get(f"/runs/{run.public_id}/").content.decode()
     for extension, form in FORMATS.items():
         address = f"/runs/{run.public_id}/export/{extension}"
@@ -346,6 +346,18 @@ def test_a_file_is_offered_under_the_question_s_name(client: Client, run: Run) -
         response = client.get(address)
         assert response["Content-Type"] == form.content_type
         assert f'filename="how-old-do-oaks-get.{extension}"' in response["Content-Disposition"]
+
+
+def test_a_file_s_name_ends_with_a_word(client: Client, run: Run) -> None:
+    address = f"/runs/{run.public_id}/export/md"
+    for question, plan, name in (
+        ("How old do oaks in the old forests of the great northern provinces get?", {},
+         "how-old-do-oaks-in-the-old-forests-of-the-great-northern.md"),
+        (f"How old do {'very ' * 30}old oaks get?", {"title": "Old `oaks`"}, "old-oaks.md"),
+        ("橡树能活多久？", {}, f"{run.public_id}.md"),
+    ):  # fmt: skip
+        Run.objects.filter(pk=run.pk).update(question=question, plan=plan)
+        assert f'filename="{name}"' in client.get(address)["Content-Disposition"]
 
 
 def test_who_may_not_see_a_run_may_not_export_it(run: Run, django_user_model: type[User]) -> None:

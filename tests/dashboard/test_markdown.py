@@ -325,7 +325,7 @@ def test_a_column_of_comparable_numbers_is_drawn_behind_its_table() -> None:
     assert 'role="img" aria-label="output"' in svg
     assert svg.count('fill="#') == 3 and "<b>" not in drawn and "style=" not in svg
     assert "<svg" not in html(CHARTED.replace("nineteen m³", "19 km"))
-    assert "<svg" not in html(CHARTED.replace("0 m³", "not found"))
+    assert "<svg" not in html(CHARTED.replace("0 m³", "–"))
     assert "<svg" not in render_markdown(CHARTED, link, "de").html, "84,500 may be 84.5 there"
 
 
@@ -376,9 +376,9 @@ def test_the_end_of_a_long_list_of_sources_is_folded(number: int, folded: int) -
     assert shown.count("<li>") == number - folded and rest.count("<li>") == folded
 
 
-def test_cells_without_a_finding_are_told_from_findings() -> None:
-    found = html("| oak | age |\n| --- | --- |\n| Ash | not found |\n| Elm | 90 |")
-    assert found.count('class="not-found"') == 1 and ">not found<" in found
+def test_cells_without_a_value_are_told_from_values() -> None:
+    found = html("| oak | age |\n| --- | --- |\n| Ash | – |\n| Elm | 90 |")
+    assert found.count('class="no-value"') == 1 and ">–<" in found
 
 
 @pytest.mark.parametrize(("number", "folded"), [(18, 0), (19, 7)])

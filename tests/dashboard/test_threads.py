@@ -222,6 +222,20 @@ def test_the_thread_s_page_shows_each_question_with_its_answer(
     assert Client().get(f"/threads/{run.thread.public_id}/").status_code in (302, 404)
 
 
+def test_the_head_of_a_thread_and_the_list_show_code_without_backticks(
+    client: Client, run: Run
+) -> None:
+    run.reports.update(short_answer="Set `max_age` there. [1]")
+    Run.objects.filter(pk=run.pk).update(question="How old does `oak` get?")
+    later = page(client, make_later(run, origin=None, kind="follow_up", question="And `yews`?"))
+    listed = client.get("/runs/").content.decode()
+    for told in (later, listed):
+        soup = BeautifulSoup(told, "html.parser")
+        shown = soup.get_text(" ")
+        assert "How old does oak get?" in shown and "Set max_age there." in shown
+        assert "And yews?" in shown and "`" not in shown
+
+
 def test_the_newest_question_of_a_thread_is_open_and_answers_have_their_citations(
     client: Client, run: Run
 ) -> None:
@@ -275,6 +289,38 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
         f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"}, follow=True
     )
     assert "Rests on rejected evidence" in answer.content.decode()
+
+
+def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:
+    judged, address = f"/runs/{run.public_id}/citations/1/judge/", "/citations/1/"
+
+    def buttons() -> dict[str, str]:
+        soup = BeautifulSoup(client.get(f"/runs/{run.public_id}{address}").content, "html.parser")
+        return {b.text: b["value"] for b in soup.select(".judge button[aria-pressed=true]")}
+
+    assert buttons() == {}
+    client.post(judged, {"verdict": "reject"})
+    assert buttons() == {"Doesn’t": "withdraw"}
+    assert not run.evidence.unreviewed().exists()
+    client.post(judged, {"verdict": "withdraw"})
+    assert buttons() == {} and run.evidence.unreviewed().exists()
+    assert "Rests on rejected evidence" not in page(client, run)
+
+
+def test_a_rejection_says_what_it_counts_for_and_where_the_report_cites_it(
+    client: Client, run: Run
+) -> None:
+    add_evidence(run, 2)
+    citation = {**run.reports.get().citations[0], "evidence_ids": ["E1", "E2"]}
+    run.reports.update(citations=[citation])
+    asked = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "counts for all 2 findings behind this number" in asked
+    client.post(f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"})
+    banner = BeautifulSoup(page(client, run), "html.parser").select_one("form.notice-row.bad")
+    assert banner and "(2 records)" in banner.text
+    [link] = banner.select("a")
+    assert link["href"].endswith("#cite-1") and link.text == "citation 1"
+    assert f'id="{link["href"].partition("#")[2]}"' in page(client, run)
 
 
 def test_a_plan_shows_the_form_and_the_reader_of_the_question(run: Run) -> None:

@@ -19,6 +19,11 @@ def test_a_short_question_is_its_own_title() -> None:
     assert title_of(Run(question="How old do oaks get?", plan=PLAN)) == "How old do oaks get?"
 
 
+def test_a_title_is_plain_text() -> None:
+    assert title_of(Run(question="What does `work_mem` do?")) == "What does work_mem do?"
+    assert title_of(Run(question=LONG, plan={"title": "`Old`  oaks"})) == "Old oaks"
+
+
 def test_parts_are_called_by_the_headings_of_the_plan_or_their_words_in_short() -> None:
     asked = ["How are jurors in Morvane drawn?", "What are jurors in Morvane paid?"]
     plan = {"aspects": [{"text": asked[0], "heading": "Drawing of jurors"}, {"text": asked[1]}]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -67,3 +68,30 @@ class Relations:
     matters: Mapping[tuple[str, str], str] = field(default_factory=dict)
     holders: Mapping[str, str] = field(default_factory=dict)
     final: frozenset[str] = frozenset()
+
+
+Table = tuple[tuple[str, ...], tuple[str, ...], Mapping[tuple[str, str], Cell]]
+"""Things, properties and the cells that are known."""
+NO_TABLE: Table = ((), (), {})
+LEAST_VALUES = 2
+
+
+def well_filled(table: Table) -> Table:
+    """Return a table without rows and columns of fewer than two values, of one where it has only
+    one column; nothing if less than half of the rest is filled.
+    """
+    rows, columns, cells = table
+    by_column = Counter(column for _, column in cells)
+    kept_columns = tuple(name for name in columns if by_column[name] >= LEAST_VALUES)
+    by_row = Counter(row for row, column in cells if column in kept_columns)
+    least = min(LEAST_VALUES, len(kept_columns))
+    kept_rows = tuple(name for name in rows if by_row[name] >= least)
+    kept = {
+        place: cell
+        for place, cell in cells.items()
+        if place[0] in kept_rows and place[1] in kept_columns
+    }
+    if (kept_rows, kept_columns) != (rows, columns):
+        return well_filled((kept_rows, kept_columns, kept))
+    is_table = len(rows) >= LEAST_VALUES and 2 * len(cells) >= len(rows) * len(columns)
+    return table if cells and is_table else NO_TABLE

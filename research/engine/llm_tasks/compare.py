@@ -12,7 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
+from research.engine.evidence.relations import (
+    NO_TABLE,
+    Cell,
+    KeyFigure,
+    Relations,
+    Table,
+    ToldChange,
+    well_filled,
+)
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import (
     CellAnswer,
@@ -66,10 +74,6 @@ TOKENS_OF_CHANGES = 1000
 """Answer tokens for the changes beyond the usual limit."""
 LONGEST_NAME = 12
 """Words of the name of what has changed."""
-
-
-Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]
-"""Things, properties and the cells that are known."""
 COMPARE = Task("compare", CompareAnswer, 3000)
 COMPARE_SITES: Task[CompareAnswer] = Task("compare", SitesAnswer, 3500)
 COMPARE_CHANGES: tuple[Task[CompareAnswer], Task[CompareAnswer]] = (
@@ -100,7 +104,7 @@ async def compare_findings(run: Run) -> None:
         return
     answer = as_asked(answer, run.question.text)
     replaced = find_replaced(run.ledger, answer.newer)
-    table = _table(run.ledger, answer, replaced)
+    table = _table(run, answer, replaced)
     figures = find_figures(run.ledger, answer.figures, replaced)
     recalled = find_recalled(run.ledger, answer.earlier)
     told = answer.changes if isinstance(answer, ChangesAnswer) else []
@@ -149,8 +153,7 @@ async def relate_drafted(
     """Note in the ledger how the findings relate to each other by the draft of a run that didn't
     compare them in a call of its own.
     """
-    is_told = bool(newer or disagree or cells)
-    if is_told and not run.ledger.relations.is_known:
+    if (newer or disagree or cells) and not run.ledger.relations.is_known:
         replaced = find_replaced(run.ledger, newer)
         relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
         relations = with_doubts(run.ledger, relations, newer)
@@ -166,9 +169,9 @@ def _drafted_table(
         for thing, name, cell in cells
     ]
     answer = CompareAnswer(newer=[], disagree=[], cells=proposed)
-    table = _table(run.ledger, as_asked(answer, run.question.text), replaced)
+    table = _table(run, as_asked(answer, run.question.text), replaced)
     filled = Counter(name for _, name in table[2])
-    return table if sum(n > 1 for n in filled.values()) > 1 else ((), (), {})
+    return table if sum(n > 1 for n in filled.values()) > 1 else NO_TABLE
 
 
 async def _note_relations(
@@ -275,23 +278,19 @@ def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, f
     return found
 
 
-def _table(ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]) -> Table:
+def _table(run: Run, answer: CompareAnswer, replaced: dict[str, str]) -> Table:
     """Return entities, properties and checked cells; nothing if no cell stood the check."""
+    ledger = run.ledger
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
     columns = unique_texts(map(normalise_space, filter(None, answer.properties)))[:MOST_COLUMNS]
     cells: dict[tuple[str, str], tuple[str, Cell]] = {}
     for said in answer.cells:
         place = normalise_space(said.entity), normalise_space(said.property)
-        records = [
-            record
-            for i in unique_texts(map(id_in, said.evidence))
-            if (record := ledger.book.records.get(i)) and i not in replaced
-        ]
         fitting = [
-            r for r in records
-            if has_value(r, place[0], said.value)
-            and not _is_recalled(ledger, r, said.value, replaced)
-        ]  # fmt: skip
+            record
+            for record in _with_value(ledger, said.evidence, place[0], said.value)
+            if record.id not in replaced and not _is_recalled(ledger, record, said.value, replaced)
+        ]
         if place[0] not in rows or place[1] not in columns or not fitting:
             continue
         date = max(map(date_of_statement, fitting))
@@ -299,8 +298,9 @@ def _table(ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]) -> T
             value = normalise_space(said.value)
             cells[place] = date, Cell(value, tuple(r.id for r in fitting))
     if not cells or len(rows) < 2:
-        return (), (), {}
-    return tuple(rows), tuple(columns), {place: cell for place, (_, cell) in cells.items()}
+        return NO_TABLE
+    table = tuple(rows), tuple(columns), {place: cell for place, (_, cell) in cells.items()}
+    return well_filled(table) if run.form >= Form.COMPUTED else table
 
 
 def find_figures(
@@ -312,14 +312,10 @@ def find_figures(
     found: dict[str, KeyFigure] = {}
     for said in answers:
         name, value = normalise_space(said.name), normalise_space(said.value)
-        records = (ledger.book.records.get(i) for i in unique_texts(map(id_in, said.evidence)))
         fitting = [
             record
-            for record in records
-            if record
-            and record.id not in replaced
-            and has_value(record, name, value)
-            and not _is_recalled(ledger, record, value, replaced)
+            for record in _with_value(ledger, said.evidence, name, value)
+            if record.id not in replaced and not _is_recalled(ledger, record, value, replaced)
         ]
         if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -55,6 +56,9 @@ _ANCHOR = re.compile(
 )
 # The last one is Font Awesome's link, in the private use area.
 _ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "⚓", "∞", "\uf0c1"})
+_MARKS_AT_ENDS = frozenset({"¶", "#", "§", "⚓"})
+_MOST_MARKS = 40
+_NEXT_LINE = frozenset({"br", "div", "dl", "ol", "p", "pre", "table", "ul"})
 _SIDEBAR = "sidebar"
 _PARAGRAPH_CHARACTERS = 80
 _LOCAL_CONTENTS = frozenset({"contents", "topic"})
@@ -117,7 +121,11 @@ def _is_frame(element: Any) -> bool:
 def _is_suspect(element: Any) -> bool:
     tag = element.tag
     if tag == "a":
-        return _is_anchor_sign(element) or bool(_SKIP_LINK.search(element.get("class", "")))
+        return (
+            _is_anchor_sign(element)
+            or _is_mark_at_end(element)
+            or bool(_SKIP_LINK.search(element.get("class", "")))
+        )
     names = _names(element)
     if tag == "form":
         return not names or _all_noise(names) or next(element.iter("p", "h1", "h2"), None) is None
@@ -137,6 +145,22 @@ def _is_anchor_sign(link: Any) -> bool:
     parent = link.getparent()
     in_heading = parent is not None and parent.tag in (*HEADINGS, "dt", "caption", "span")
     return in_heading or bool(_ANCHOR.search(link.get("class", "")))
+
+
+def _is_mark_at_end(link: Any) -> bool:
+    """Return whether a link is a mark such as "§" behind the text of a line, with at most others
+    like it up to the end: release notes link their changes so.
+    """
+    parent = link.getparent()
+    if parent is None or not ((parent.text or "").strip() or link.getprevious() is not None):
+        return False
+    for each in (link, *islice(link.itersiblings(), _MOST_MARKS)):
+        if each.tag in _NEXT_LINE:
+            return True
+        is_mark = each.tag == "a" and "".join(each.itertext()).strip() in _MARKS_AT_ENDS
+        if not is_mark or (each.tail or "").strip():
+            return False
+    return True
 
 
 def _is_among_paragraphs(element: Any) -> bool:

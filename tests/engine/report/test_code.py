@@ -1,4 +1,4 @@
-"""Code in a report: commands and settings are code wherever they stand."""
+"""Code in a report: options and settings are code wherever they stand."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.report.test_comparing import ledger_of, record_of
 
-COMMAND = "ALTER TABLE orders SET (fillfactor = 70)"
-SETTING = "work_mem = 64MB"
-CLAIMS = (f"The board runs {COMMAND}.", f"The board sets {SETTING}.", "It is slow.")
+OPTION = "--jobs=4"
+SETTING = "work_mem=64MB"
+CLAIMS = (f"The board runs {OPTION}.", f"The board sets {SETTING}.", "It is slow.")
 PLACES = {
-    "short answer": f"So run `{COMMAND}`.",
-    "section": f"Then run `{COMMAND}`.",
+    "short answer": f"So run `{OPTION}`.",
+    "section": f"Then run `{OPTION}`.",
     "quotation": f"“The board sets `{SETTING}`” (3.example). [",
-    "box": f"– The board runs `{COMMAND}`. [",
+    "box": f"– The board runs `{OPTION}`. [",
     "quote in a box": f"– “The board sets `{SETTING}`.” [",
     "comparison": f"| `pg_dump` | `{SETTING}` [",
     "key figures": f"| The `work_mem` | **`{SETTING}`** [",
     "changes": f"| The setting | `{SETTING}` [",
-    "next steps": f"1. Try `{COMMAND}`. [",
-    "still open": f"- How long readers wait at night for `{COMMAND}` in",
+    "next steps": f"1. Try `{OPTION}`. [",
+    "still open": f"- How long readers wait at night for `{OPTION}` in",
 }
 
 
-def test_commands_and_settings_are_code_in_every_part() -> None:
+def test_options_and_settings_are_code_in_every_part() -> None:
     records = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(CLAIMS, 1)]
     known = ledger_of(*records)
     known.book.oppose(records[0], records[1])
@@ -44,12 +44,12 @@ def test_commands_and_settings_are_code_in_every_part() -> None:
         changes=(change, change),
     )
     draft = Draft(
-        (Statement(f"So run {COMMAND}.", ("E3",)),),
+        (Statement(f"So run {OPTION}.", ("E3",)),),
         (
             Section(
                 "A1",
                 (
-                    Statement(f"Then run {COMMAND}.", ("E3",)),
+                    Statement(f"Then run {OPTION}.", ("E3",)),
                     Statement("It is slow, they say.", ("E3",)),
                     Statement("And it stays so.", ("E3",)),
                     Statement(f"“The board sets {SETTING}.”", ("E3",), quoted=True),
@@ -57,12 +57,12 @@ def test_commands_and_settings_are_code_in_every_part() -> None:
                 ),
             ),
         ),
-        next_steps=(Statement(f"Try {COMMAND}.", ("E3",)),),
-        open=(OpenPoint("A1", f"how long readers wait at night for {COMMAND} in practice"),),
+        next_steps=(Statement(f"Try {OPTION}.", ("E3",)),),
+        open=(OpenPoint("A1", f"how long readers wait at night for {OPTION} in practice"),),
     )
     layout = Layout(has_figures=True, lists_changes=True, is_led=True)
     told = render_report(known, draft, "", 0, 0, layout).markdown
     assert [name for name, text in PLACES.items() if text not in told] == []
     known.began = Form.REPAIRED
     before = render_report(known, replace(draft), "", 0, 0, layout).markdown
-    assert f"`{COMMAND}`" not in before
+    assert f"`{OPTION}`" not in before

@@ -407,7 +407,7 @@ def test_a_report_numbers_sources_and_knows_the_records_of_each_place() -> None:
     assert citation.evidence_ids == ("E4", "E2")
     assert citation.places == (("E4",), ("E2",), ("E2",))
     assert "| fund | 6 million [1] |" in rendered.markdown
-    assert "| bank | not found |" in rendered.markdown
+    assert "| bank | – |" in rendered.markdown
     assert rendered.markdown.count("- [1] ") == 1 and "\ue000" not in rendered.markdown
 
 
@@ -707,7 +707,7 @@ def test_other_findings_follow_what_the_draft_says_of_a_sub_question() -> None:
     assert [said.evidence for said in section.statements] == [("E1",), ("E2",)]
 
 
-def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> None:
+def test_a_dense_report_has_its_ending_at_the_end() -> None:
     ledger = ledger_of(NEW, OTHER)
     ledger.began = Form.ATTRIBUTED
     ledger.book.oppose(NEW, OTHER)
@@ -720,7 +720,7 @@ def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> N
     draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)), quoted_one)),))
     usual = render_report(ledger, draft, "Stopped", 0, 0).markdown
     dense = render_report(ledger, draft, "Stopped", 0, 0, Layout(is_dense=True)).markdown
-    assert "| c | not found |" in usual and "| c | – |" in dense
+    assert "| c | – |" in usual and "| c | – |" in dense
     assert usual.index("Stopped") < usual.index("## Sources") < dense.index("Stopped")
     assert f"{OTHER.claim.rstrip('.')}” (c.example)." in dense
     assert "A page" not in dense.partition("## Sources")[0]

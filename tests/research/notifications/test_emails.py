@@ -224,6 +224,12 @@ def mail_of_schedule(new: list[dict[str, str]] | None, **run: object) -> Any:
     return write_mail(body)
 
 
+def test_a_mail_shows_code_without_its_backticks() -> None:
+    mail = mail_of_schedule(None, question="Is `a` set?", answer="Yes, `a` is.")
+    assert mail.subject == "Research finished: Is a set?"
+    assert "Yes, a is." in mail.text and "`" not in mail.text + mail.html
+
+
 def test_only_what_is_new_is_mailed() -> None:
     found = {"claim": "A claim.", "quote": "A quote.", "title": "T", "url": "https://t.example/"}
     new = mail_of_schedule([found])

@@ -30,14 +30,13 @@ def render_comparison(
     words: Labels,
     marks: Marks,
     language: str = "",
-    is_dense: bool = False,
     year_of: Callable[[Cell], str] = lambda _: "",
     escape: Callable[[str], str] = escape_markdown,
 ) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
-    read as that language writes numbers. A dense one has a dash for what was not found. A value
-    that may have been overtaken has its `year_of`.
+    read as that language writes numbers. A cell without a value has a dash: the report may tell it
+    in other words. A value that may have been overtaken has its `year_of`.
     """
     if not relations.cells:
         return ""
@@ -50,8 +49,6 @@ def render_comparison(
                 f"{escape(cell.value)}{_in_brackets(year_of(cell))} {marks(cell.evidence)}"
                 if cell
                 else MISSING
-                if is_dense
-                else words["not_found_cell"]
             )
         rows.append(row)
     told = (

@@ -160,7 +160,7 @@ def _text_of(
     text = shorten(event.text) if is_repeated else event.text
     brief = without_opening_date(replace(event, text=text), ledger.plan.language)
     is_dated = not is_dense or any(each.date == event.date for each in find_dates(brief))
-    return escape_sentence(brief if is_dated else text, has_commands=True)
+    return escape_sentence(brief if is_dated else text, has_options=True)
 
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:

@@ -127,7 +127,6 @@ def render_report(
             marks.words,
             marks.of,
             language,
-            layout.is_dense,
             marks.year_of,
             marks.escaped,
         ),

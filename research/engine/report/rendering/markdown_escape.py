@@ -35,25 +35,17 @@ _IDENTIFIER = re.compile(
     r"(?![\w/@-])"
 )
 """`pg_stat_activity`, `pg_class.oid`, `pg_stat_reset()`: words joined by underscores."""
-_PART_OF_COMMAND = (
-    r"(?:[A-Z]{2,20}|[^\W\d_]\w{0,30}_\w{1,40}|[a-z]\w{0,40}\([\w*, ]{0,40}\)"
-    r"|(?!(?:an?|and|but|by|for|in|is|of|on|or|the|to|und|oder|et|ou|with)\b)"
-    r"[a-z]\w{0,40}(?= [A-Z]{2}| \([^()]{0,60}[_=*…])"
-    r"|\((?=[^()]{0,60}[_=*…]|[A-Z, ]{2,60}\)|\.\.\.)[^()`]{1,160}\)|…|\.\.\.|\*)"
-)
 _CODED = re.compile(
-    # "ALTER TABLE orders SET (fillfactor = 70)": a command whose keywords are in capitals
-    r"(?<![\w`/\\-])(?<![A-Z][A-Z] )(?:ALTER|ANALYZE|CLUSTER|COPY|CREATE|DELETE|DROP|EXPLAIN"
-    r"|GRANT|INSERT|REINDEX|RESET|REVOKE|SELECT|SET|SHOW|TRUNCATE|UPDATE|VACUUM)"
-    rf"(?: {_PART_OF_COMMAND}){{1,16}}(?!\w)"
     # "--jobs=4": an option
-    r"|(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"
+    r"(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"
     # "age(backend_xid)": a function of a column
     r"|(?<![\w./@\\-])[a-z]\w{0,40}\((?:[a-z]\w{0,40}\.)?[a-z]\w{0,30}_\w{1,40}\)"
-    # "work_mem = 64MB": a setting with its value
-    rf"|{_IDENTIFIER.pattern}(?: ?= ?(?:'[^'`]{{0,40}}'|-?\w{{1,20}}(?:\.\w{{1,20}}){{0,3}}%?))?"
+    # "work_mem=64MB": a setting with its value
+    rf"|{_IDENTIFIER.pattern}(?:=(?:'[^'`\s]{{0,40}}'|-?\w{{1,20}}(?:\.\w{{1,20}}){{0,3}}%?))?"
 )
-"""Text that is set as code: commands, options, settings with values, identifiers."""
+"""Text that is set as code: options, settings with values, identifiers. It has no spaces, since
+code can't tell where a command of several words ends.
+"""
 
 
 def escape_markdown(text: str) -> str:
@@ -78,12 +70,12 @@ def unlinked(text: str) -> str:
     return shown
 
 
-def escape_sentence(text: str, has_commands: bool = False) -> str:
+def escape_sentence(text: str, has_options: bool = False) -> str:
     """Return a sentence of a model: its code and emphasis stay, and identifiers become code, if it
-    `has_commands` commands, options and settings as well; links, pictures and tags are shown.
+    `has_options` options and settings with values as well; links, pictures and tags are shown.
     """
     parts = _CODE.split(text.translate(_PRIVATE))
-    if has_commands:
+    if has_options:
         parts[::2] = [_with_code(part, _FOREIGN_MARK) for part in parts[::2]]
     else:
         plain = (_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2])
@@ -92,8 +84,8 @@ def escape_sentence(text: str, has_commands: bool = False) -> str:
 
 
 def escape_with_code(text: str) -> str:
-    """Return a text of a page or a person, in one line, with commands, options, settings and
-    identifiers as code.
+    """Return a text of a page or a person, in one line, with options, settings with
+    values and identifiers as code.
     """
     if "`" in text:
         return escape_markdown(text)

@@ -107,7 +107,7 @@ class Markers:
         """Return a sentence of a model as Markdown, before `Form.COMPUTED` with identifiers alone
         as code.
         """
-        return escape_sentence(text, has_commands=self._shows_code)
+        return escape_sentence(text, has_options=self._shows_code)
 
     @property
     def _shows_code(self) -> bool:
