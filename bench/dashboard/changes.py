@@ -25,6 +25,11 @@ PARTS = (
     "Which measures were taken since, and which of them were shown to work by measurements?",
     "How do neighbouring countries with as much ice organise and pay for the same service?",
 )
+NAMES = (
+    "Closures by ice and storm in ten winters",
+    "Yearly cost of an open entrance",
+)
+"""What a verdict calls the first of them: their headings."""
 RAISED = {
     61: "Which of the breakwaters were raised after the second storm, and by how much?",
     101: "How many pilots does a medium-sized harbour keep through the winter?",
@@ -42,8 +47,8 @@ FAILS, DRAFTS = 71, 121
 """Steps of a failing page and of the first sentence of the report."""
 VERDICTS = (
     "Going on.",
-    "Going on: {0} of 6 answered after step {1}. Missing: “{2}”, “{3}” and 2 more. The next round "
-    "looks for both, and for what the inquiries found, about 60 s, $0.04.",
+    "Going on: {0} of 6 answered after step {1}. Missing: “{2}”, “{3}” and 2 more. Round {1} "
+    "looks for “{2}”, “{3}” and 1 more.",
     "Going on: {0} of 6 answered after step {1}. Missing: what the state pays; which measures were "
     "shown to work. The next round looks for both, about 40 s, $0.02.",
 )
@@ -95,7 +100,7 @@ def state(number: int, status: Status) -> records.RunState:
         status,
         round=this,
         quality_score=5 + number % 4 / 2,
-        verdict=VERDICTS[this % len(VERDICTS)].format(3, number, *PARTS),
+        verdict=VERDICTS[this % len(VERDICTS)].format(3, number, *NAMES),
     )
 
 
