@@ -10,15 +10,17 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from dashboard.queries.queries import Viewer
 from research.engine.records import Status, Usage
-from research.models import Run
+from research.models import InstallationSetting, JournalEntry, Run
 from research.models.runs import Kind
 
 RECENT = 50
+LATEST = 10
+"""Runs of a model that are looked at for its last answer."""
 LEAST_RUNS = 3
 """Runs of a depth from which on their time is called usual."""
 
@@ -128,6 +130,23 @@ def seconds_per_call(run: Run) -> float | None:
     """Return the mean time of a run's model calls, None before the first few."""
     spent = list(run.usage.get("spent_by", {}).get("task", {}).values())
     return _mean_seconds(spent) if sum(part["calls"] for part in spent) >= LEAST_CALLS else None
+
+
+def last_answer(model: str) -> datetime | None:
+    """Return when a model last answered a run since the settings were changed; None if it didn't.
+    A server isn't recorded, so settings stored later may be of another one.
+    """
+    latest = Run.objects.filter(analyst=model).order_by("-created_at").values_list("pk", flat=True)
+    answers = JournalEntry.objects.filter(
+        run__in=list(latest[:LATEST]), kind="model", status="done"
+    )
+    told = answers.order_by("-created_at").values_list("created_at", "seconds").first()
+    if told is None:
+        return None
+    changed = InstallationSetting.objects.aggregate(last=Max("changed_at"))["last"]
+    asked, seconds = told
+    is_of_now = changed is None or changed <= asked
+    return asked + timedelta(seconds=seconds) if is_of_now else None
 
 
 def _mean_seconds(spent: list[dict[str, float]]) -> float | None:

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import user_passes_test
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -20,7 +21,8 @@ from dashboard.forms import presets
 from dashboard.forms.form_errors import by_form
 from dashboard.forms.installation_form import InstallationForm
 from dashboard.forms.presets import Preset, PresetForm, find_preset
-from dashboard.forms.sources import describe_model
+from dashboard.forms.sources import at_work, describe_model
+from dashboard.queries import queries, usage
 from dashboard.stored_texts import worded
 from research.runtime import installation, status_summary
 from research.services.errors import ServiceError
@@ -126,6 +128,8 @@ def settings_context(
     checks: Sequence[Check] = (),
 ) -> dict[str, Any]:
     now = installation.current_installation()
+    reach = status_summary.search_reach(now)
+    collections = queries.collections_to_ask(request.user) if reach == "samples" else ()
     chosen = form if isinstance(form, PresetForm) else None
     if request.method == "GET" and (preset := find_preset(request.GET.get("preset"))):
         chosen = PresetForm(now, preset)
@@ -133,8 +137,9 @@ def settings_context(
         "page": "installation",
         "model_now": describe_model(now),
         "model_state": _model_state(request, now),
-        "search_state": words.SEARCHED[status_summary.search_reach(now)],
-        "search_now": worded(status_summary.describe_search(now)),
+        "search_state": words.SEARCHED["more" if collections else reach],
+        "search_now": worded(at_work(now, collections)),
+        "collections": words.join_words([row.name for row in collections]),
         "models": _choices(() if form.server_is_given else presets.MODELS, has_found=bool(local)),
         "searches": _choices(
             () if now.values[presets.SEARCH].origin == "environment" else presets.search_presets()
@@ -149,12 +154,16 @@ def settings_context(
 
 
 def _model_state(request: HttpRequest, now: Installation) -> words.State:
-    """Return the state of the model that is set, by its last test."""
+    """Return the state of the model that is set, by its last test or else its last answer."""
     if not now["RESEARCH_MODEL"]:
         return words.NO_MODEL
     tested, *states = request.session.get(LAST_TEST, [""])
     if tested != describe_model(now) or not states:
-        return words.UNTESTED
+        answered = usage.last_answer(now["RESEARCH_MODEL"])
+        if answered is None:
+            return words.UNTESTED
+        told = words.time_ago(answered, timezone.now())
+        return words.State(_("Answered %(time)s") % {"time": told}, "check", "good")
     return words.TEST_FAILED if "bad" in states else words.CONNECTED
 
 

@@ -14,9 +14,11 @@ from django.test import Client
 from pytest_django import Settings
 
 from research.engine.config import ResearchConfig
-from research.models import VerifierQualification
+from research.models import Collection, VerifierQualification
 from research.runtime.installation import current_installation
 from research.search.providers import ProviderSettings
+from tests.dashboard.conftest import make_run
+from tests.dashboard.test_activity import record
 from tests.support.model_server import PLAIN, ModelServer, refuses, says
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
@@ -89,6 +91,36 @@ def test_the_state_of_the_model_follows_its_last_test(client: Client, server: Mo
     assert state(client.get("/installation/")) == "Set, not tested"
     for answer in (client.post("/installation/try/"), client.get("/installation/")):
         assert state(answer) == "Failed the last test"
+
+
+def test_a_run_that_the_model_answered_counts_as_a_test(
+    client: Client, admin: User, server: ModelServer
+) -> None:
+    def state() -> str:
+        page = BeautifulSoup(client.get("/installation/").content, "html.parser")
+        return page.select(".channel > .state")[0].get_text(strip=True)
+
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    client.post("/installation/", sent)
+    record(make_run(admin, analyst="another"), "a", "model", {}, {})
+    record(make_run(admin, analyst="scripted"), "b", "model", {}, {}, status="failed")
+    assert state() == "Set, not tested"
+    record(make_run(admin, analyst="scripted"), "c", "model", {}, {}, seconds=0)
+    assert state() == "Answered just now"
+    client.post("/installation/", sent | {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"})
+    assert state() == "Set, not tested"
+
+
+def test_collections_that_are_searched_are_named(
+    client: Client, admin: User, settings: Settings, server: ModelServer
+) -> None:
+    settings.SEARCH_PROVIDER = "samples"
+    for name in ("Leases", "Manuals"):
+        Collection.objects.create(owner=admin, name=name, folder=f"/nowhere/{name}")
+    page = BeautifulSoup(client.get("/installation/").content, "html.parser")
+    assert page.select(".channel > .state")[1].get_text(strip=True) == "Ready"
+    told = page.select(".channel")[1].get_text()
+    assert "your documents" in told and "Leases and Manuals" in told
 
 
 @pytest.mark.requirement("F16")
