@@ -155,7 +155,9 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
 
     `depth` is the value of its knob.
     """
-    asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
+    asked = Aspect.objects.only(
+        "run_id", "state", "standing", "dropped", "evidence_labels", "open_points"
+    )
     listed = with_reports(found).select_related("thread").only(*LINE_FIELDS)
     listed = listed.annotate(depth=KT("config__research_depth"))
     return listed.prefetch_related(Prefetch("aspects", asked))
