@@ -155,12 +155,10 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
 
     `depth` is the value of its knob.
     """
-    asked = Aspect.objects.only(
-        "run_id", "state", "standing", "dropped", "evidence_labels", "open_points"
-    )
+    fields = "run_id", "state", "standing", "dropped", "evidence_labels", "open_points"
     listed = with_reports(found).select_related("thread").only(*LINE_FIELDS)
     listed = listed.annotate(depth=KT("config__research_depth"))
-    return listed.prefetch_related(Prefetch("aspects", asked))
+    return listed.prefetch_related(Prefetch("aspects", Aspect.objects.only(*fields)))
 
 
 def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
