@@ -169,9 +169,9 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
 
 
 def call_context(run: Run) -> dict[str, Any] | None:
-    """Return which model call is waited for; `key` changes with all that is told of it.
+    """Return the pending model call for display; None if the run makes no calls in its state.
 
-    None for a run that makes no calls at the moment.
+    `key` identifies the rendered content: it changes whenever the text would.
     """
     if not may_call(run):
         return None

@@ -124,7 +124,7 @@ def in_italics(inline: Token) -> list[Token]:
 
 
 def is_command(code: str) -> bool:
-    """Return whether code of a step is a command that is long enough for a line of its own."""
+    """Return whether a code span is a command to set as a block: it has a space and is long."""
     return " " in code.strip() and len(code) > LONG_COMMAND
 
 

@@ -86,8 +86,9 @@ def places_of(run: Run) -> list[tuple[int, str]]:
 
 CALLING = frozenset({Status.INTAKE, Status.RESEARCHING, Status.WRITING})
 LONG_SECONDS, LONG_FIRST_SECONDS = 60.0, 120.0
-"""No call is unusually long before these; the second is for a task without an answer so far, as a
-model that reasons may take minutes."""
+"""Seconds before which no call is overdue; the second is for a task without an answer so far, since
+a reasoning model may take minutes.
+"""
 FACTOR = 3.0
 LEAST_CALLS = 3
 """Calls from which on their mean time tells how long others will take."""

@@ -126,7 +126,7 @@ def show_action(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_call(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Render which model call is waited for, which becomes unusually long without any event.
+    """Render the pending model call, which is polled: it becomes overdue without any event.
 
     Answer 204 if the page shows it already (`have`); 286 ends the polling.
     """

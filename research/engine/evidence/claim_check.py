@@ -80,8 +80,8 @@ dates, names, negations and directions are code's own.
 _OF_THINGS = frozenset((
     "number differs", "date differs", "name differs", "pairs mixed up", "measured otherwise",
 ))  # fmt: skip
-"""The differences that are code's own even where the verifier missed hardly anything. Besides
-figures, dates and names, wording refused 6 statements of two careful writers, all of them true.
+"""The differences that code decides on even where the verifier misses little: those of figures,
+dates and names.
 """
 
 _DIFFERENT_DATE = frozenset(("number differs", "date differs"))

@@ -41,7 +41,7 @@ class RepairAnswer(Answer):
 
 REPAIR = Task("repair", RepairAnswer, 2000)
 NEIGHBOUR = 160
-"""Characters of a sentence before or behind one that is written anew."""
+"""Maximum length, in characters, of a neighbouring sentence in the prompt."""
 
 
 async def repair_draft(run: Run, found: Sequence[Fault]) -> dict[int, Statement]:
@@ -94,8 +94,8 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
 
 
 def places_of(found: Sequence[Fault], sections: Sequence[Section]) -> dict[Statement, str]:
-    """Return between which sentences of its section each faulty statement stands; a neighbour that
-    is faulty, too, by its number.
+    """Return, for each faulty statement, the sentences before and after it in its section, as the
+    prompt gives them; a neighbour that is faulty itself is given by its number.
     """
     numbers, places = {fault.statement: fault.number for fault in found}, dict[Statement, str]()
 

@@ -27,7 +27,7 @@ CLOSE = "passages come close to an answer"
 NOTHING = "nothing here seems to answer this"
 DISPUTED = "sources disagree on the answer"
 LONGEST_NAME = 60
-"""Characters of a topic or sub-question that is told whole."""
+"""Maximum length, in characters, of the name of a topic or sub-question in a message."""
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
 

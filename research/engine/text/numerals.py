@@ -250,7 +250,7 @@ def _is_share(text: str, over: Numeral, below: Numeral) -> bool:
 
 # --- other languages ------------------------------------------------------------------
 
-_WORDS_OF_NUMBERS = (  # in other languages
+_WORDS_OF_NUMBERS = (
     (re.compile(r"\beine?r?(?=\s(?:Million|Milliarde)\b)", re.IGNORECASE), "1"),
     (re.compile(r"\banderthalb\b", re.IGNORECASE), "1.5"),
     (re.compile(r"(?<=\d)\s?(?:Prozent|pour cent|por ciento|per cento|por cento|procent)\b"), "%"),
@@ -265,10 +265,15 @@ _GERMAN_TO_NINETEEN = (
 _GERMAN_TENS = (
     "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
 )  # fmt: skip
-_GERMAN = {word: n for n, word in enumerate(_GERMAN_TO_NINETEEN, 1)}
-for _n, _ten in enumerate(_GERMAN_TENS, 2):
-    _GERMAN |= {f"{one}und{_ten}": 10 * _n + _GERMAN[one] for one in _GERMAN_TO_NINETEEN[:9]}
-    _GERMAN[_ten] = 10 * _n
+_GERMAN = {
+    **{word: n for n, word in enumerate(_GERMAN_TO_NINETEEN, 1)},
+    **{ten: 10 * n for n, ten in enumerate(_GERMAN_TENS, 2)},
+    **{
+        f"{one}und{ten}": 10 * tens + ones
+        for tens, ten in enumerate(_GERMAN_TENS, 2)
+        for ones, one in enumerate(_GERMAN_TO_NINETEEN[:9], 1)
+    },
+}
 _GERMAN_SMALL = "|".join(sorted(_GERMAN, key=len, reverse=True))
 _GERMAN_WORD = re.compile(  # "vierzig", "zweihundertfünfzig", "dreitausend", "zweieinhalb"
     rf"(?<!\d\s)\b(?=\w)(?!ein\b)(?:(?P<thousands>{_GERMAN_SMALL})?(?P<thousand>tausend)(?:und)?)?"

@@ -170,7 +170,7 @@ def _any_foreign(phrases: Phrases, quote: str, kind: str, chance: Random) -> str
 
 
 def _article(before: str, noun: str, agrees: bool) -> str:
-    """Return what stands before a noun, an indefinite article as the noun wants it."""
+    """Return the word before a noun; of an indefinite article the form that fits the noun."""
     if before.lower() not in {"a ", "an "}:
         return before
     is_vowel = bool(_VOWEL.match(noun)) if agrees else noun[:1] in "aeiou"

@@ -124,14 +124,9 @@ def compute_formulas(
     Numbers may leave out the scale that their texts give ("300 / 40" of millions), all of them
     where one does.
     """
-    readings = (
-        in_english,
-        *(
-            [from_continental]
-            if any(is_continental(f"{each.before} {each.terms}") for each in formulas)
-            else ()
-        ),
-    )
+    readings = [in_english]
+    if any(is_continental(f"{each.before} {each.terms}") for each in formulas):
+        readings.append(from_continental)
     failed = None
     for read, is_scaled in product(readings, (False, True)):
         try:

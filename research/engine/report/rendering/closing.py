@@ -248,8 +248,8 @@ def render_steps(draft: Draft, marks: Markers) -> str:
 
 
 def render_steps_left_out(marks: Markers) -> str:
-    """Return a line that says how many steps were left out, and why; pages leave out what stands
-    in italics there.
+    """Return a line with the number of steps left out and the reasons, "" if there are none. It is
+    plain text, since pages drop italics at this place.
     """
     checks = marks.layout.checks
     if checks is None:
