@@ -45,6 +45,11 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """The summary of a report in sections names statements of which only one can be right; these
+    are put right by the quotes of both, or told as a dispute. It tells the course of events across
+    the sections.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

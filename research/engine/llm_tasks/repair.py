@@ -78,6 +78,8 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
     new = statement_of(text, answer.evidence)
     if not new.text:
         return None
+    if (new.text, new.evidence) == (old.text, old.evidence) and ledger.began >= Form.EDITED:
+        return old
     said = replace(
         old,
         text=new.text,
@@ -133,6 +135,7 @@ async def _ask_to_repair(
             "fence": fences(run),
             "starts_anew": run.form >= Form.REPAIRED,
             "has_formulas": run.form >= Form.COMPUTED,
+            "has_clashes": run.form >= Form.EDITED,
             "keeps_places": run.form >= Form.COMPUTED,
             "places": places if run.form >= Form.COMPUTED else {},
             "owner": partial(_owner, run.ledger),

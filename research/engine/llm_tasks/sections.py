@@ -39,6 +39,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
 from research.engine.report.draft import (
+    Clash,
     Draft,
     Section,
     Statement,
@@ -52,10 +53,10 @@ from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back, turns_back_early
-from research.engine.report.parts.timeline import asks_for_course
+from research.engine.report.parts.timeline import asks_for_course, course_part
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import normalise_space, term_set
 
 SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
 """Words of the summary on each sub-question, by the form since which they hold."""
@@ -87,12 +88,34 @@ class WholeSummaryAnswer(VerdictSummaryAnswer):
     open: list[str] = Field(default_factory=list)
 
 
+class ClashAnswer(Answer):
+    """Numbers of two statements of which only one can be right."""
+
+    statements: list[int]
+    about: str = ""
+
+
+class EditedSummaryAnswer(WholeSummaryAnswer):
+    """A summary with the statements that contradict each other without saying so."""
+
+    clashes: list[ClashAnswer] = Field(default_factory=list)
+
+
+class CourseSummaryAnswer(EditedSummaryAnswer):
+    """A summary with the course of events across the sections."""
+
+    course: list[str] = Field(default_factory=list)
+
+
 UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
 SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
 WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
+EDITED_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", EditedSummaryAnswer, 2200)
+COURSE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", CourseSummaryAnswer, 2800)
+MOST_CLASHES, MOST_OF_COURSE = 6, 12
 
 
 @dataclass(frozen=True)
@@ -212,11 +235,14 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         each for section in draft.sections for each in summarised_of(section, run.ledger, most)
     ]
     place = f"{run.report_place}/summary"
+    has_course = run.form >= Form.EDITED and course_part(draft, run.ledger) is not None
     task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
+    if run.form >= Form.EDITED:
+        task = COURSE_SUMMARY if has_course else EDITED_SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, task, lambda room: _summary_context(run, shown, room)
+            run, place, task, lambda room: _summary_context(run, shown, has_course, room)
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
@@ -232,16 +258,33 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         )
         return [each for each in said if each]
 
+    course, clashes = list[Statement](), list[Clash]()
+    if isinstance(answer, CourseSummaryAnswer):
+        course = read(answer.course[:MOST_OF_COURSE])
+    if isinstance(answer, EditedSummaryAnswer):
+        pairs = answer.clashes[:MOST_CLASHES]
+        clashes = [found for each in pairs if (found := _clash(each, shown))]
     verdict = [replace(said, is_verdict=True) for said in read(answer.verdict[:MOST_OF_A_VERDICT])]
     return replace(
         draft,
         short_answer=(*verdict, *read(answer.sentences)),
         next_steps=tuple(read(steps[:MOST_STEPS])),
         open=left,
+        course=tuple(course),
+        clashes=tuple(clashes),
     )
 
 
-def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[str, Any]:
+def _clash(answer: ClashAnswer, shown: Sequence[Summarised]) -> Clash | None:
+    """Return two of the statements that were shown; None where the answer names others."""
+    said = [shown[n - 1].statement for n in answer.statements if 0 < n <= len(shown)]
+    is_pair = len(said) == len(answer.statements) == len({*said}) == 2  # noqa: PLR2004
+    return Clash(*said, normalise_space(answer.about)) if is_pair else None
+
+
+def _summary_context(
+    run: Run, shown: Sequence[Summarised], has_course: bool, room: int
+) -> dict[str, Any]:
     ledger, kept = run.ledger, []
     for number, each in enumerate(shown, 1):
         room -= each.size
@@ -262,6 +305,8 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "has_formulas": run.form >= Form.COMPUTED,
         "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
         "seeks": run.form >= Form.COMPUTED,
+        "has_clashes": run.form >= Form.EDITED,
+        "has_course": has_course,
         "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
         "length": f"at most {words * max(2, len(parts))}",
     }

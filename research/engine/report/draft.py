@@ -101,6 +101,15 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Clash:
+    """Two statements of which only one can be right, and in few words what they disagree on."""
+
+    one: Statement
+    other: Statement
+    about: str
+
+
+@dataclass(frozen=True)
 class Section:
     """Statements on one sub-question; `all_found` marks a short section with every finding."""
 
@@ -118,7 +127,8 @@ class Draft:
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
     the model related the evidence as it wrote, `cells` are things, properties and values of the
     table that it proposed. `next_steps` are what the model infers that the asker should do, `open`
-    is what it says the report leaves open; None where no model did.
+    is what it says the report leaves open; None where no model did. `course` tells the course of
+    events across the sections, `clashes` are what contradicts each other.
     """
 
     short_answer: tuple[Statement, ...]
@@ -132,10 +142,13 @@ class Draft:
     cells: tuple[tuple[str, str, Cell], ...] = ()
     next_steps: tuple[Statement, ...] = ()
     open: tuple[OpenPoint, ...] | None = None
+    course: tuple[Statement, ...] = ()
+    clashes: tuple[Clash, ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
-        return [*self.short_answer, *(s for section in self.sections for s in section.statements)]
+        told = (said for section in self.sections for said in section.statements)
+        return [*self.short_answer, *self.course, *told]
 
 
 @dataclass(frozen=True)
@@ -238,8 +251,8 @@ def put_instead(draft: Draft, new: Mapping[Statement, Statement | None]) -> Draf
 
     sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
     kept = tuple(section for section in sections if section.statements)
-    short, steps = take(draft.short_answer), take(draft.next_steps)
-    return replace(draft, short_answer=short, sections=kept, next_steps=steps)
+    short, steps, course = map(take, (draft.short_answer, draft.next_steps, draft.course))
+    return replace(draft, short_answer=short, sections=kept, next_steps=steps, course=course)
 
 
 def walled(draft: Draft, wall: AddressWall) -> Draft:
@@ -250,8 +263,10 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
         return replace(statement, text=lead_in + wall.masked(statement.body), lead_in=lead_in)
 
     sections = tuple(replace(s, statements=tuple(map(said, s.statements))) for s in draft.sections)
-    short, steps = (tuple(map(said, told)) for told in (draft.short_answer, draft.next_steps))
-    return replace(draft, short_answer=short, sections=sections, next_steps=steps)
+    short, steps, course = (
+        tuple(map(said, told)) for told in (draft.short_answer, draft.next_steps, draft.course)
+    )
+    return replace(draft, short_answer=short, sections=sections, next_steps=steps, course=course)
 
 
 def replace_statements(draft: Draft, repaired: dict[int, Statement]) -> Draft:

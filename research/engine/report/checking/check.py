@@ -12,6 +12,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.repair import repair_draft, repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity
+from research.engine.report.checking.clashes import clash_faults, new_clashes, with_clashes_told
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.draft import (
     Draft,
@@ -63,8 +64,14 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     if _lacks_summary(run, draft):
         faulty = [fault.statement for fault in await _find_faults(run, draft)]
         summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
-        short, steps = summed.short_answer, summed.next_steps
-        draft = replace(draft, short_answer=short, next_steps=steps, open=summed.open)
+        draft = replace(
+            draft,
+            short_answer=summed.short_answer,
+            next_steps=summed.next_steps,
+            open=summed.open,
+            course=summed.course,
+            clashes=summed.clashes,
+        )
     draft, late = await with_last_look(run, draft)
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
@@ -74,9 +81,14 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     faults = [fault for fault in faults if fault.statement not in dropped]
     strange = await strange_steps(run, draft.next_steps)
     odd = _as_faults(draft, strange)
+    clashes = new_clashes(draft, run.ledger)
     mended, second = dict[Statement, Statement | None](), Verdicts()
-    if _is_worth_a_repair(run, draft, [*found, *odd], first):
-        mended, second = await _repair(run, draft, faults, odd)
+    if clashes or _is_worth_a_repair(run, draft, [*found, *odd], first):
+        faulty = {fault.statement for fault in faults}
+        against = clash_faults(draft, clashes)
+        wanted = [*faults, *(each for each in against if each.statement not in faulty)]
+        mended, second = await _repair(run, draft, wanted, odd)
+    draft = with_clashes_told(draft, clashes, mended, run.ledger)
     given = put_instead(draft, mended)
     strange = await strange_steps(run, given.next_steps)
     known = [step for step in given.next_steps if step not in strange]
@@ -91,9 +103,9 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     if steps_left_out:
         told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
         run.trouble("next steps", told.format(n=steps_left_out))
-    shown = quote_instead(
-        replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
-    )
+    amiss = [*refused, *first.unvouched]
+    course = tuple(said for said in given.course if said not in amiss)
+    shown = quote_instead(replace(given, next_steps=steps, course=course), amiss, run.ledger)
     verified = Verified(
         shown,
         first.carried | second.carried,
@@ -206,7 +218,11 @@ async def _repair(
     found = await _find_faults(run, Draft((), (Section("", new),)))
     verdicts = await _verify(run, _others(new, found), "verify/repaired")
     failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
-    kept = {old: said for old, said in tried.items() if said not in failed or old in inferred}
+    kept = {
+        old: said
+        for old, said in tried.items()
+        if said is not old and (said not in failed or old in inferred)
+    }
     return kept, verdicts
 
 
