@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise, takewhile
 from typing import Any
 
 from pydantic import Field
@@ -38,6 +37,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
+from research.engine.report.checking.summarised import Summarised, summarised_of
 from research.engine.report.draft import (
     Clash,
     Draft,
@@ -49,14 +49,11 @@ from research.engine.report.draft import (
 )
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
-from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.inline_quotes import quotable
-from research.engine.report.parts.main_findings import MainFindings
-from research.engine.report.parts.subjects import refers_back, turns_back_early
-from research.engine.report.parts.timeline import asks_for_course, course_part
+from research.engine.report.parts.timeline import asks_for_course, course_part, dated_events
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
-from research.engine.text.tokens import normalise_space, term_set
+from research.engine.text.tokens import normalise_space
 
 SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
 """Words of the summary on each sub-question, by the form since which they hold."""
@@ -107,15 +104,12 @@ class CourseSummaryAnswer(EditedSummaryAnswer):
     course: list[str] = Field(default_factory=list)
 
 
-UNDISPUTED = 2
-"""Places for what answers most directly that the sides of disputes leave."""
-
 SECTION = Task("section", SectionAnswer, 2500)
 SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
 WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
 EDITED_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", EditedSummaryAnswer, 2200)
 COURSE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", CourseSummaryAnswer, 2800)
-MOST_CLASHES, MOST_OF_COURSE = 6, 12
+MOST_CLASHES, MOST_OF_COURSE = 6, 20
 
 
 @dataclass(frozen=True)
@@ -231,11 +225,14 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
     most = SUMMARY_SHOWN
     if run.form >= Form.COMPUTED:
         most = max(most, SHOWN_IN_ALL // max(1, len(draft.sections)))
+    has_course = run.form >= Form.EDITED and course_part(draft, run.ledger) is not None
+    dated = {said for _, said in dated_events(draft, run.ledger)} if has_course else set()
     shown = [
-        each for section in draft.sections for each in summarised_of(section, run.ledger, most)
+        each
+        for section in draft.sections
+        for each in summarised_of(section, run.ledger, most, dated)
     ]
     place = f"{run.report_place}/summary"
-    has_course = run.form >= Form.EDITED and course_part(draft, run.ledger) is not None
     task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
     if run.form >= Form.EDITED:
         task = COURSE_SUMMARY if has_course else EDITED_SUMMARY
@@ -278,8 +275,10 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
 def _clash(answer: ClashAnswer, shown: Sequence[Summarised]) -> Clash | None:
     """Return two of the statements that were shown; None where the answer names others."""
     said = [shown[n - 1].statement for n in answer.statements if 0 < n <= len(shown)]
-    is_pair = len(said) == len(answer.statements) == len({*said}) == 2  # noqa: PLR2004
-    return Clash(*said, normalise_space(answer.about)) if is_pair else None
+    if len(said) != len(answer.statements) or len({*said}) != len(("one", "other")):
+        return None
+    one, other = said
+    return Clash(one, other, normalise_space(answer.about))
 
 
 def _summary_context(
@@ -306,7 +305,7 @@ def _summary_context(
         "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
         "seeks": run.form >= Form.COMPUTED,
         "has_clashes": run.form >= Form.EDITED,
-        "has_course": has_course,
+        "most_of_course": MOST_OF_COURSE if has_course else 0,
         "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
         "length": f"at most {words * max(2, len(parts))}",
     }
@@ -334,105 +333,3 @@ def _is_left_out(record_id: str, text: str, ledger: Ledger) -> bool:
     if record is None or ledger.began < Form.COMPUTED or record_id not in ledger.relations.replaced:
         return False
     return amounts_of(record.claim).isdisjoint(amounts_of(text))
-
-
-# --- the statements that the summary is written from -------------------------------------------
-
-
-@dataclass(frozen=True)
-class Summarised:
-    """A statement, and the sentence that it refers back to if that isn't the one in front of it."""
-
-    aspect_id: str
-    statement: Statement
-    before: str = ""
-
-    @property
-    def size(self) -> int:
-        return len(self.statement.text) + len(self.before)
-
-
-def summarised_of(section: Section, ledger: Ledger, most: int) -> list[Summarised]:
-    """Return about so many cited statements of a section: both sides of its disputes, and those
-    that answer most directly. The most direct one leads, the others stand in the section's order.
-
-    One that refers back is left out unless it is a side of a dispute, the sentence before it is
-    shown too, or nothing else is there.
-    """
-    ranked = MainFindings(ledger).ranked(section)
-    known = term_set(f"{ledger.question} {ledger.aspects[section.aspect_id].text}")
-    language, is_full = ledger.plan.language, ledger.began >= Form.COMPUTED
-    leaning = {s for s in ranked if refers_back(s.body, language, known)}
-    if is_full:
-        leaning |= {s for s in ranked if turns_back_early(s.body, language, known)}
-    cited = [said for said in section.statements if said.evidence]
-    disputes = [group for group in rival_groups(cited, ledger) if len(group) > 1]
-    kept = _sides(disputes, ranked, most - UNDISPUTED, is_full)
-    most = max(most, len(kept) + UNDISPUTED) if is_full else most
-    disputed = {said for group in disputes for said in group}
-    usual = [*ranked, *(said for said in cited if said.quoted and not _is_apart(said, ledger))]
-    for said in usual:
-        if said not in leaning | disputed and len(kept) < most:
-            kept.add(said)
-    for before, said in pairwise(section.statements):
-        if said in leaning - disputed and before in kept and len(kept) < most:
-            kept.add(said)
-    kept = kept or {*cited[:1]}
-    openings = {group[0] for group in disputes}
-    shown = [
-        Summarised(section.aspect_id, said, _before(section, at, kept, leaning, openings))
-        for at, said in enumerate(section.statements)
-        if said in kept
-    ]
-    heads = [s for s in ranked if s in kept and (s in openings or s not in leaning | disputed)]
-    return _led_by(heads[0], shown, leaning | (disputed - openings)) if heads else shown
-
-
-def _is_apart(said: Statement, ledger: Ledger) -> bool:
-    """Return whether a quotation has what nothing may be stated from."""
-    records = (ledger.book.records[i] for i in said.evidence)
-    return ledger.began >= Form.COMPUTED and any(record.is_dictated for record in records)
-
-
-def _led_by(
-    head: Statement, shown: Sequence[Summarised], followers: set[Statement]
-) -> list[Summarised]:
-    """Return what is shown with this statement first, and what belongs behind it."""
-    start = next(at for at, each in enumerate(shown) if each.statement == head)
-    rest = shown[start + 1 :]
-    behind = [*takewhile(lambda each: each.statement in followers, rest)]
-    return [shown[start], *behind, *shown[:start], *rest[len(behind) :]]
-
-
-def _sides(
-    disputes: Sequence[list[Statement]], ranked: Sequence[Statement], most: int, tells_all: bool
-) -> set[Statement]:
-    """Return the statements of as many disputes as there is room for, of a long one two; two of
-    every one if it `tells_all`.
-    """
-    rank = {said: at for at, said in enumerate(ranked)}
-    kept: set[Statement] = set()
-    for group in sorted(disputes, key=lambda each: min(rank.get(s, len(rank)) for s in each)):
-        for sides in (group, group[:2]):
-            is_short = tells_all and sides is not group
-            if is_short or len(kept | {*sides}) <= most:
-                kept |= {*sides}
-                break
-    return kept
-
-
-def _before(
-    section: Section,
-    at: int,
-    kept: set[Statement],
-    leaning: set[Statement],
-    openings: set[Statement],
-) -> str:
-    """Return the sentence in front of a statement if it refers back to it, or introduces a dispute
-    with it, unless that sentence is shown itself.
-    """
-    said, before = section.statements[at], section.statements[at - 1] if at else None
-    if before is None or before in kept:
-        return ""
-    is_introduced = said in openings and not before.evidence
-    return before.body if said in leaning or is_introduced else ""

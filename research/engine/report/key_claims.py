@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
@@ -15,11 +16,13 @@ from research.engine.report.parts.dating import counts_otherwise, first_date, is
 from research.engine.report.parts.disagreement import with_both_sides
 from research.engine.report.parts.main_findings import answer_each_part, lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
-from research.engine.report.parts.timeline import landmarks
+from research.engine.report.parts.timeline import course_events, course_part
 from research.engine.report.parts.verdict import verdict_of
 from research.engine.report.report_format import SHORT_ANSWER_WORDS, summary_words
 from research.engine.report.report_i18n import labels_for
 from research.engine.run import Run
+from research.engine.text.dates import without_dates
+from research.engine.text.tokens import term_set, unique_texts
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.order_model import is_firmly_an_order
 from research.engine.untrusted.order_words import content_terms
@@ -179,3 +182,42 @@ def choose_short(
     spare = [said for said in every if said.evidence]
     fitting = (said for said in spare if said.words <= most)
     return tuple([next(fitting, *spare[:1])] if spare else ())
+
+
+def landmarks(draft: Draft, ledger: Ledger, chosen: Iterable[Statement] = ()) -> list[Statement]:
+    """Return the first, the weightiest and the latest event of the timeline in the section on the
+    course of events; none without one. The weightiest is the one that the model has `chosen`,
+    otherwise the one whose words most other findings share. Disputed events and quotations are left
+    out.
+    """
+    part, records = course_part(draft, ledger), ledger.book.records
+    events = [
+        replace(said, evidence=tuple(unique_texts((*said.evidence, *event.evidence))))
+        for event, said in course_events(draft, ledger)
+        if not (said.quoted or any(records[i].contradicts for i in event.evidence))
+    ]
+    if part is None or not events:
+        return []
+    wanted = {i for said in chosen for i in said.evidence}
+    spoken_of = _spoken_of(ledger)
+    best = max(
+        events[1:-1],
+        key=lambda said: (not wanted.isdisjoint(said.evidence), spoken_of(said)),
+        default=None,
+    )
+    found = dict.fromkeys((events[0], *filter(None, [best]), events[-1]))
+    return [replace(said, part=part) for said in found]
+
+
+def _spoken_of(ledger: Ledger) -> Callable[[Statement], float]:
+    """Return by how many claims, on average, the words of a statement are shared: what the others
+    speak of, too, is no minor event.
+    """
+    claims = [term_set(record.claim) for record in ledger.book.records.values()]
+    counts = Counter(term for claim in claims for term in claim)
+
+    def spoken_of(said: Statement) -> float:
+        terms = term_set(without_dates(said.body))
+        return sum(counts[term] for term in terms) / max(1, len(terms))
+
+    return spoken_of

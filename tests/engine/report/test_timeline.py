@@ -11,10 +11,9 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.key_claims import lead_with_findings
+from research.engine.report.key_claims import landmarks, lead_with_findings
 from research.engine.report.parts.timeline import (
     asks_for_course,
-    landmarks,
     merged_events,
     timeline_of,
     with_course_of_events,

@@ -84,10 +84,9 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     clashes = new_clashes(draft, run.ledger)
     mended, second = dict[Statement, Statement | None](), Verdicts()
     if clashes or _is_worth_a_repair(run, draft, [*found, *odd], first):
-        faulty = {fault.statement for fault in faults}
-        against = clash_faults(draft, clashes)
-        wanted = [*faults, *(each for each in against if each.statement not in faulty)]
-        mended, second = await _repair(run, draft, wanted, odd)
+        refused_too = {fault.statement for fault in faults}
+        against = [f for f in clash_faults(draft, clashes) if f.statement not in refused_too]
+        mended, second = await _repair(run, draft, [*faults, *against], odd)
     draft = with_clashes_told(draft, clashes, mended, run.ledger)
     given = put_instead(draft, mended)
     strange = await strange_steps(run, given.next_steps)

@@ -100,7 +100,8 @@ def without_told_events(draft: Draft, ledger: Ledger) -> Draft:
     """
     part = course_part(draft, ledger)
     others = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id != part))
-    told = {
+    told = {date[:2] for date, _ in timeline_of(draft, ledger)} if draft.course else set()
+    told |= {
         date[:2] for date, said in dated_events(others, ledger) if _is_event(date, said, ledger)
     }
 
@@ -165,8 +166,11 @@ def _text_of(
 
 def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the dated statements, one with several events once for each, or none if they are too
-    few for a timeline.
+    few for a timeline. Where the author told the course of events, it has those alone.
     """
+    told = [(event.date, said) for said in draft.course for event in _events_of(said, ledger)[:1]]
+    if len(told) >= LEAST_EVENTS:
+        return told
     dated = dated_events(draft, ledger)
     events = [(date, said) for date, said in dated if _is_event(date, said, ledger)]
     if not _is_asked_for(ledger):
@@ -242,51 +246,15 @@ def with_one_landmark(short: Sequence[Statement]) -> tuple[Statement, ...]:
     return tuple(said for said in short if not said.part or said in best)
 
 
-def landmarks(draft: Draft, ledger: Ledger, chosen: Iterable[Statement] = ()) -> list[Statement]:
-    """Return the first, the weightiest and the latest event of the timeline in the section on the
-    course of events; none without one. The weightiest is the one that the model has `chosen`,
-    otherwise the one whose words most other findings share. Disputed events and quotations are left
-    out.
-    """
-    part, records = course_part(draft, ledger), ledger.book.records
-    events = [
-        replace(said, evidence=tuple(unique_texts((*said.evidence, *event.evidence))))
-        for event, said in course_events(draft, ledger)
-        if not (said.quoted or any(records[i].contradicts for i in event.evidence))
-    ]
-    if part is None or not events:
-        return []
-    wanted = {i for said in chosen for i in said.evidence}
-    spoken_of = _spoken_of(ledger)
-    best = max(
-        events[1:-1],
-        key=lambda said: (not wanted.isdisjoint(said.evidence), spoken_of(said)),
-        default=None,
-    )
-    found = dict.fromkeys((events[0], *filter(None, [best]), events[-1]))
-    return [replace(said, part=part) for said in found]
-
-
-def _spoken_of(ledger: Ledger) -> Callable[[Statement], float]:
-    """Return by how many claims, on average, the words of a statement are shared: what the others
-    speak of, too, is no minor event.
-    """
-    claims = [term_set(record.claim) for record in ledger.book.records.values()]
-    counts = Counter(term for claim in claims for term in claim)
-
-    def spoken_of(said: Statement) -> float:
-        terms = term_set(without_dates(said.body))
-        return sum(counts[term] for term in terms) / max(1, len(terms))
-
-    return spoken_of
-
-
 def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Draft:
     """Return the draft whose sections, or the `only` one, leave out what the timeline says, where
     something is left of them. Where the timeline stands in a section, that may be left empty, and
     another one of which the timeline says everything goes.
     """
-    rows = Counter(statement for _, statement in timeline_of(draft, ledger))
+    events = timeline_of(draft, ledger)
+    rows = Counter(statement for _, statement in events)
+    if draft.course:
+        return _without_rows(draft, events, ledger)
     told = {said for said, number in rows.items() if number == len(_events_of(said, ledger))}
     own = course_part(draft, ledger) if told else None
 
@@ -303,6 +271,26 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
             each for each in sections if each.statements or own in (None, each.aspect_id)
         ),
     )
+
+
+def _without_rows(draft: Draft, rows: Sequence[tuple[Date, Statement]], ledger: Ledger) -> Draft:
+    """Return the draft whose section on the course of events leaves out what rows say that its
+    author told: a dated statement on nothing but their evidence.
+    """
+    part = course_part(draft, ledger)
+
+    def is_told(said: Statement) -> bool:
+        dates = {event.date for event in _events_of(said, ledger)}
+        known = [row for date, row in rows if any(agree(date, own) for own in dates)]
+        return bool(known) and {i for row in known for i in row.evidence}.issuperset(said.evidence)
+
+    sections = (
+        replace(each, statements=tuple(s for s in each.statements if not is_told(s)))
+        if each.aspect_id == part
+        else each
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(sections))
 
 
 def dated_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:

@@ -16,7 +16,6 @@ from research.engine.report.parts.comparison import render_comparison, render_fi
 from research.engine.report.parts.disagreement import untold_rivals
 from research.engine.report.parts.inline_quotes import quote_inline
 from research.engine.report.parts.method_note import method_note
-from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import weak_kind
 from research.engine.report.parts.subjects import with_subjects
@@ -48,7 +47,7 @@ from research.engine.report.rendering.short_answer import (
     render_short,
     status_line,
 )
-from research.engine.report.rendering.statements import group_statements, inline_texts
+from research.engine.report.rendering.statements import inline_texts
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import is_unspaced, term_set, words_in
 
@@ -155,8 +154,8 @@ def render_report(
 def _render_sections(
     ledger: Ledger, draft: Draft, shown: Draft, marks: Markers, course: str | None
 ) -> Iterator[str]:
-    """Yield the sections that are `shown`, or the draft's as a table; the story of the events and
-    the timeline open that on their `course`.
+    """Yield the sections that are `shown`, or the draft's as a table; the timeline opens that on
+    the `course` of events.
     """
     layout = marks.layout
     if layout.as_table:
@@ -165,10 +164,7 @@ def _render_sections(
     for each in shown.sections:
         opening = ""
         if each.aspect_id == course:
-            told = [group.inline() for group in group_statements(draft.course, marks)]
-            story = render_paragraphs(draft.course, told, MOST_SENTENCES)
-            table = _render_timeline(draft, shown, marks, has_heading=False)
-            opening = "\n\n".join(filter(None, (story, table)))
+            opening = _render_timeline(draft, shown, marks, has_heading=False)
         yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
 
 
