@@ -55,7 +55,7 @@ from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import normalise_space
 
-SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
+SUMMARY_WORDS = {Form.EDITED: 22, Form.REPAIRED: 16}
 """Words of the summary on each sub-question, by the form since which they hold."""
 SUMMARY_SHOWN, SHOWN_IN_ALL = 8, 60
 """Statements of each section that the summary is written from, and of a report of few sections."""
@@ -69,18 +69,13 @@ class SectionAnswer(Answer):
     computed: list[ComputedStatement] = Field(default_factory=list)
 
 
-class VerdictSummaryAnswer(Answer):
-    """A summary whose `verdict` answers the question as a whole."""
-
-    sentences: list[str]
-    verdict: list[str] = Field(default_factory=list)
-
-
-class WholeSummaryAnswer(VerdictSummaryAnswer):
+class SummaryAnswer(Answer):
     """A summary with what the report leaves open, and with steps for the asker where the question
     asks what to do.
     """
 
+    sentences: list[str]
+    verdict: list[str] = Field(default_factory=list)
     next_steps: list[str] = Field(default_factory=list)
     open: list[str] = Field(default_factory=list)
 
@@ -92,7 +87,7 @@ class ClashAnswer(Answer):
     about: str = ""
 
 
-class EditedSummaryAnswer(WholeSummaryAnswer):
+class EditedSummaryAnswer(SummaryAnswer):
     """A summary with the statements that contradict each other without saying so."""
 
     clashes: list[ClashAnswer] = Field(default_factory=list)
@@ -105,10 +100,9 @@ class CourseSummaryAnswer(EditedSummaryAnswer):
 
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
-WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
-EDITED_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", EditedSummaryAnswer, 2200)
-COURSE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", CourseSummaryAnswer, 2800)
+SUMMARY = Task("summary", SummaryAnswer, 2000)
+EDITED_SUMMARY: Task[SummaryAnswer] = Task("summary", EditedSummaryAnswer, 2200)
+COURSE_SUMMARY: Task[SummaryAnswer] = Task("summary", CourseSummaryAnswer, 2800)
 MOST_CLASHES, MOST_OF_COURSE = 6, 20
 
 
@@ -206,7 +200,6 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
-        "is_terse": run.form >= Form.ATTRIBUTED,
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text) for part in parts),
@@ -233,7 +226,7 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         for each in summarised_of(section, run.ledger, most, dated)
     ]
     place = f"{run.report_place}/summary"
-    task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
+    task: Task[SummaryAnswer] = SUMMARY
     if run.form >= Form.EDITED:
         task = COURSE_SUMMARY if has_course else EDITED_SUMMARY
     run.report_action("Writing the summary")
@@ -244,9 +237,6 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
         return draft
-    steps, left = list[str](), None
-    if isinstance(answer, WholeSummaryAnswer):
-        steps, left = answer.next_steps, open_points(run.ledger, answer.open)
 
     def read(texts: Sequence[str]) -> list[Statement]:
         said = (
@@ -265,8 +255,8 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
     return replace(
         draft,
         short_answer=(*verdict, *read(answer.sentences)),
-        next_steps=tuple(read(steps[:MOST_STEPS])),
-        open=left,
+        next_steps=tuple(read(answer.next_steps[:MOST_STEPS])),
+        open=open_points(run.ledger, answer.open),
         course=tuple(course),
         clashes=tuple(clashes),
     )
@@ -298,15 +288,12 @@ def _summary_context(
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
-        "is_organised": run.form >= Form.ORGANISED,
-        "is_terse": run.form >= Form.ATTRIBUTED,
-        "has_steps": run.form >= Form.REPAIRED,
         "has_formulas": run.form >= Form.COMPUTED,
-        "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
+        "most_open": MOST_OPEN,
         "seeks": run.form >= Form.COMPUTED,
-        "has_clashes": run.form >= Form.EDITED,
+        "is_edited": run.form >= Form.EDITED,
         "most_of_course": MOST_OF_COURSE if has_course else 0,
-        "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
+        "gaps": gaps_shown(ledger),
         "length": f"at most {words * max(2, len(parts))}",
     }
 

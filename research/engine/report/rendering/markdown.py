@@ -97,7 +97,7 @@ def render_report(
         shown = without_events(draft, ledger, only=course)
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     points = open_points(draft, marks)
-    listed = tuple(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
+    listed = tuple(points) if layout.is_led else None
     marks.left_open = Counter(each.aspect_id for each in listed or ())
     status = status_line(draft, marks) if items and layout.labels_items else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
@@ -185,9 +185,9 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     layout = marks.layout
     if layout.is_led and layout.is_dense and not layout.keeps_figures:
         return ""
-    if ledger.began >= Form.REPAIRED:  # what only a forum says is no key figure
-        sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))
-        relations = replace(relations, figures=tuple(sound))
+    # what only a forum says is no key figure
+    sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))
+    relations = replace(relations, figures=tuple(sound))
     if is_brief:
         told = {i for said in draft.short_answer for i in said.evidence}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))
