@@ -246,7 +246,6 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         has_extremes=has_model and not is_quick and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - has_model,
         is_direct=has_model,
-        labels_items=is_led(run),
         lists_changes=_lists_changes(run),
         names_kinds=has_model and not is_quick,
         has_room=has_model and depth == "thorough",

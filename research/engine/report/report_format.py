@@ -75,11 +75,11 @@ class Layout:
     figures of a led one only if it `keeps_figures`. One that
     `is_direct` lists the short answer by sub-questions, names those that its length left out, marks
     a figure that another of the same sentence has replaced, and has no section that only refers
-    back; with `labels_items` each item of the short answer names its sub-question. One that
-    `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts. In one that `is_led` each section
-    begins with its answer. Sources dated after `today`, an ISO
-    day or "", are called so. The method note tells the `checks`, if there are any.
+    back. One that `lists_changes` has them in a table, one that `names_kinds` says what rests on
+    forums alone, and one that `has_room` marks many disputes beside their parts. In one that
+    `is_led` each section begins with its answer, and each item of the short answer names its
+    sub-question. Sources dated after `today`, an ISO day or "", are called so. The method note
+    tells the `checks`, if there are any.
     """
 
     as_table: bool = False
@@ -93,7 +93,6 @@ class Layout:
     stale: Stale | None = None
     summary_sentences: int = MOST_SENTENCES
     is_direct: bool = True
-    labels_items: bool = False
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True

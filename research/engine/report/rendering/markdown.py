@@ -89,7 +89,7 @@ def render_report(
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
     items = items_of(draft, marks)
-    if not (items and layout.labels_items):
+    if not (items and layout.is_led):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     shown = without_events(draft, ledger) if layout.is_dense else draft
     course = course_part(draft, ledger) if not layout.as_table else None
@@ -99,7 +99,7 @@ def render_report(
     points = open_points(draft, marks)
     listed = tuple(points) if layout.is_led else None
     marks.left_open = Counter(each.aspect_id for each in listed or ())
-    status = status_line(draft, marks) if items and layout.labels_items else ""
+    status = status_line(draft, marks) if items and layout.is_led else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
     steps = render_steps(draft, marks) if leads else ""
@@ -140,7 +140,7 @@ def render_report(
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
     ]
-    is_late = layout.is_dense or (bool(items) and layout.labels_items)
+    is_late = layout.is_dense or (bool(items) and layout.is_led)
     early, late = ("", ended) if is_late else (ended, "")
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")

@@ -125,7 +125,7 @@ def _item_label(said: Statement, marks: Markers) -> str:
     a column of the table has its name already.
     """
     part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
-    if not part or not marks.layout.labels_items:
+    if not part or not marks.layout.is_led:
         return ""
     is_flagged = part in marks.flagged and _is_disputed(said, marks.ledger)
     return f"**{label(marks.headings[part])}** {'⚠ ' if is_flagged else ''}"
