@@ -45,6 +45,13 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """How many findings are asked for follows how much of a page is shown and for how many topics,
+    and twice as many are kept. The last look sees what the report says on its points, and words
+    what is left of one. The short answer has a line on each sub-question before the steps. Only
+    short quotations that can be read alone stand among statements, and are cut before them. A word
+    that is code once is code everywhere.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)
