@@ -65,7 +65,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
         short, steps = summed.short_answer, summed.next_steps
         draft = replace(draft, short_answer=short, next_steps=steps, open=summed.open)
-    draft, late = await with_last_look(run, draft)
+    look = await with_last_look(run, draft)
+    draft = look.draft
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
@@ -94,6 +95,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     shown = quote_instead(
         replace(given, next_steps=steps), [*refused, *first.unvouched], run.ledger
     )
+    shown = look.reopened(shown)
     verified = Verified(
         shown,
         first.carried | second.carried,
@@ -111,7 +113,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         sum(fault in found for fault in left) + len(dropped),
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
-        found_late=late,
+        found_late=look.evidence,
         steps_refused=steps_left_out if is_judged else 0,
         steps_unchecked=0 if is_judged else steps_left_out,
     )
