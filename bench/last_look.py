@@ -37,7 +37,7 @@ from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.open_points import closest_passages
 from research.engine.ports import Page
 from research.engine.records import Aspect, OpenPoint
-from research.engine.report.checking.last_look import LAST_LOOK, closest_sentences
+from research.engine.report.checking.look_again import EDITED_LOOK, closest_sentences
 from research.engine.report.report_format import MOST_OPEN
 from research.engine.untrusted.address_wall import AddressWall
 from research.extract.extract import extract_text
@@ -127,12 +127,14 @@ def _prompt_tokens(asked: Sequence[dict[str, Any]], pages: Sequence[Page]) -> in
         "instructions": [],
         "aspects": aspects,
         "points": closest.points,
+        "told_on": dict.fromkeys(points, ()),
+        "words_left": True,
         "fence": Fences("", AddressWall("", pages)),
         "sheets": sheets,
         "has_terms": True,
     }
-    schema = json.dumps(LAST_LOOK.schema())
-    return tokens_of(*render_template(LAST_LOOK.name, context), schema)
+    schema = json.dumps(EDITED_LOOK.schema())
+    return tokens_of(*render_template(EDITED_LOOK.name, context), schema)
 
 
 def table(measured: Measured) -> str:

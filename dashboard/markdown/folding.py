@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.markdown.parsing import (
+    COLONS,
     ENDS,
     MARKER,
     PARSER,
@@ -219,7 +220,7 @@ def _clean(tokens: Sequence[Token]) -> str:
 
 
 def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
-    """Set long commands of numbered lists on lines of their own, with buttons that copy them."""
+    """Set commands of numbered lists on lines of their own, with buttons that copy them."""
     depth = 0
     for token in tokens:
         if token.type in ("ordered_list_open", "ordered_list_close"):
@@ -229,9 +230,9 @@ def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
 
 
 def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
-    before = None
-    for child in children:
-        is_apart = child.type == "code_inline" and is_command(child.content)
+    before, commands = None, _commands_among(children)
+    for at, child in enumerate(children):
+        is_apart = at in commands
         if is_apart:
             yield html_token(f'<span class="command">{_button() if copies else ""}')
             yield child
@@ -243,6 +244,28 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
         else:
             yield child
         before = child if is_apart else None
+
+
+def _commands_among(children: Sequence[Token]) -> set[int]:
+    """Return the places of commands: long code, and short code behind a colon or another command
+    that no prose follows, such as `ANALYZE`.
+    """
+    code = [at for at, child in enumerate(children) if child.type == "code_inline"]
+    commands = {at for at in code if is_command(children[at].content)}
+    for at in code:
+        if not at or children[at - 1].type != "text":
+            continue
+        said = children[at - 1].content.strip()
+        is_next = said.endswith(COLONS) or (not said and at - 2 in commands)
+        after = children[at + 1] if at + 1 < len(children) else None
+        is_last = after is None or after.type != "text" or not _is_prose(after.content)
+        if is_next and is_last:
+            commands.add(at)
+    return commands
+
+
+def _is_prose(text: str) -> bool:
+    return any(map(str.isalnum, MARKER.sub("", text)))
 
 
 def _button() -> str:

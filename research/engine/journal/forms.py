@@ -26,8 +26,12 @@ class Form(IntEnum):
     """
     EDITED = 37
     """The summary of a report in sections names statements of which only one can be right; these
-    are put right by the quotes of both, or told as a dispute. It tells the course of events across
-    the sections.
+    are put right by the quotes of both, or told as a dispute. It writes the table of the course of
+    events. How many findings are asked for follows how much of a page is shown and for how many
+    topics, and twice as many are kept. The last look sees what the report says on its points, and
+    words what is left of one. The short answer has a line on each sub-question before the steps.
+    Only short quotations that can be read alone stand among statements, and are cut before them. A
+    word that is code once is code everywhere.
     """
 
 

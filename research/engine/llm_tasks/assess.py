@@ -228,10 +228,11 @@ def _repeats(record: Evidence, shown: Evidence) -> bool:
 
 
 def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
-    """Return, of a broad question, sub-question and first clauses of the findings that aren't
-    shown, so that no gap is named for them: the newest, within this number of characters.
+    """Return sub-question and first clauses of the findings that aren't shown, so that no gap is
+    named for them: the newest, within this number of characters; before `Form.EDITED` of a broad
+    question only.
     """
-    if run.limits.notes < 2:
+    if run.limits.notes < 2 and run.form < Form.EDITED:
         return []
     known = {record.id for record in shown}
     rest = [record for record in run.ledger.statable if record.id not in known]

@@ -22,7 +22,7 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, n
 from research.engine.offline.passages.reading import read_extractively
 from research.engine.ports import Page
 from research.engine.records import Aspect
-from research.engine.rounds.findings import Asked, Reading, lines_that_carry
+from research.engine.rounds.findings import BEYOND, Asked, Reading, Refusal, lines_that_carry
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
@@ -55,6 +55,12 @@ CLAIMS_OF_FEW_PAGES = 2
 """By how much more claims are kept of a page where a broad question has few."""
 CLAIMS_OF_LONG_PAGE = 2
 """By how much more of a long one where it has many, as the prompt tells the model."""
+FEW_LINES, WISHED_OF_FEW, MOST_WISHED = 15, 5, 20
+"""Sentences of a page up to which the prompt asks for a few findings, this number of them, and the
+most that it asks for.
+"""
+GENEROUS = 2
+"""By how much more findings of a page are kept than the prompt asks for."""
 
 
 async def read_unit_pages(
@@ -119,6 +125,11 @@ async def _read_with_model(
         )
         return {
             "claims": _wanted_claims(run, asked),
+            "most": {
+                sheet.page.url: wished_claims(run, len(sheet.lines), asked, sheet.page.url)
+                for sheet in sheets
+                if run.form >= Form.EDITED
+            },
             "question": run.question.text,
             "today": run.question.today,
             "instructions": instructions,
@@ -138,6 +149,10 @@ async def _read_with_model(
         run.read_lines[line.page.url] = before | {line.sentence.number}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
+    beyond: dict[str, list[str]] = {}
+    for url, wished in shown["most"].items():
+        per_page = run.config.max_evidence_claims_per_research_unit
+        most[url] = max(1, GENEROUS * wished * per_page // WISHED_OF_FEW)
 
     def check_findings() -> None:
         for found in answer.findings:
@@ -148,7 +163,9 @@ async def _read_with_model(
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
-                if taken[url] <= most[url]:
+                if taken[url] > most[url]:
+                    beyond.setdefault(url, []).append(found.claim)
+                else:
                     run.rules.check_finding(
                         result,
                         found.claim,
@@ -161,6 +178,11 @@ async def _read_with_model(
                     )
 
     await run_in_thread(check_findings)
+    if run.form >= Form.EDITED:
+        result.refusals += [
+            Refusal(" ".join(claims[0].split()), url, BEYOND.format(n=len(claims)))
+            for url, claims in beyond.items()
+        ]
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)
@@ -170,6 +192,16 @@ async def _read_with_model(
             query = run.admitted(lead.query) or topic
             result.leads.append(Lead(topic, query, line.page.url, 1.0))
     return result
+
+
+def wished_claims(run: Run, lines: int, asked: Asked, url: str) -> int:
+    """Return how many findings the prompt asks for of a page of which it shows so many sentences:
+    more of a longer one, or one of few that are read for a broad question, and for each further
+    topic that it is shown for.
+    """
+    is_long = lines > FEW_LINES or _has_few_pages(run)
+    topics = len(asked.beside.get(url, ()))
+    return min(MOST_WISHED, WISHED_OF_FEW * (1 + is_long + topics))
 
 
 def _wanted_claims(run: Run, asked: Asked) -> str:

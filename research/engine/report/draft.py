@@ -46,7 +46,7 @@ class Statement:
     the quotes and the question. One `by_number` was put into the short answer
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
-    one before it was left out.
+    one before it was left out, `is_unplaced` of a quotation that code put among statements.
     """
 
     text: str
@@ -66,6 +66,7 @@ class Statement:
     by_number: bool = field(default=False, compare=False)
     spare: int = field(default=0, compare=False)
     behind_gap: bool = field(default=False, compare=False)
+    is_unplaced: bool = field(default=False, compare=False)
 
     @property
     def body(self) -> str:

@@ -13,6 +13,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import counts_otherwise, first_date, is_alike, recalls
 from research.engine.report.parts.disagreement import with_both_sides
+from research.engine.report.parts.inline_quotes import quotation_among_statements
 from research.engine.report.parts.main_findings import answer_each_part, lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
 from research.engine.report.parts.timeline import course_events, course_part
@@ -107,6 +108,8 @@ def _with_dictated(run: Run, section: Section) -> Section:
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
+    if is_authored and run.form >= Form.EDITED:
+        return _with_fitting(run, section, [r for r in told if r.id not in cited])
     if run.has_model:
         told = [r for r in told if not _is_outdated(ledger, r)]
         # Only the statement that names the holder presents a side of a dispute.
@@ -116,6 +119,23 @@ def _with_dictated(run: Run, section: Section) -> Section:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
         added = [said for said in added if quoted[said.body] is said]
     return replace(section, statements=(*section.statements, *added))
+
+
+def _with_fitting(run: Run, section: Section, told: Sequence[Evidence]) -> Section:
+    """Return an authored section with those of its dictated records that fit among statements."""
+    ledger = run.ledger
+    asked = ledger.aspects[section.aspect_id].text
+    cited = {i for said in section.statements for i in said.evidence}
+    bodies = {said.body for said in section.statements}
+    added = dict[str, Statement]()
+    for record in told:
+        if _is_outdated(ledger, record) or not cited.isdisjoint(record.contradicts):
+            continue
+        said = quotation_among_statements(record, asked)
+        if said is not None and said.body not in bodies:
+            added.setdefault(said.body, said)
+    more = [*added.values()][:MOST_QUOTATIONS]
+    return replace(section, statements=(*section.statements, *more))
 
 
 def _is_authored(run: Run, section: Section) -> bool:

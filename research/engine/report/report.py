@@ -27,7 +27,11 @@ from research.engine.report.parts.dating import (
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import first_of_sides, gather_rivals
-from research.engine.report.parts.inline_quotes import without_told_quotes, words_of_quoting
+from research.engine.report.parts.inline_quotes import (
+    unplaced_quotes,
+    without_told_quotes,
+    words_of_quoting,
+)
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     drop_repetitions,
@@ -46,6 +50,7 @@ from research.engine.report.parts.timeline import (
 )
 from research.engine.report.rendering.markdown import Rendered, count_words
 from research.engine.report.report_format import (
+    SPARE_COST,
     Layout,
     apply_format,
     cost_by_words,
@@ -68,6 +73,8 @@ from research.engine.verifier.qualification import least_proportion
 
 STALE_COST = 1000
 """By how much sooner a figure is cut that may have changed."""
+UNPLACED_COST = 2 * SPARE_COST
+"""By how much sooner a quotation is cut that no author placed: before any statement."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
@@ -137,7 +144,11 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     sides = first_of_sides(checked.draft, run.ledger)
 
+    gives_way = unplaced_quotes(checked.draft)
+
     def is_kept(said: Statement) -> bool:
+        if said in gives_way:
+            return False
         is_disputed = any(records[i].contradicts for i in said.evidence)
         is_side = is_disputed and said in sides
         is_late = not checked.found_late.isdisjoint(said.evidence)
@@ -155,7 +166,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent
-        return cost_by_words(said, asked) + STALE_COST * is_stale
+        is_unplaced = said in gives_way
+        return cost_by_words(said, asked) + STALE_COST * is_stale + UNPLACED_COST * is_unplaced
 
     dated = with_previous_values(checked.draft, run.ledger)
     if is_short(dated):

@@ -49,6 +49,10 @@ class Asked:
         return (question, self.topic, *self.queries)
 
 
+BEYOND = "beyond the most findings that are kept of a page, {n} in all"
+"""Why the first of the findings was not taken that a model named in excess."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     claim: str

@@ -11,9 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.drafting import is_sentence
 from research.engine.offline.drafting import quote_statement as quotation
 from research.engine.report.draft import Draft, Statement
+from research.engine.report.parts.inline_quotes import quotation_among_statements
 from research.engine.text.tokens import term_set
 
 
@@ -22,12 +24,17 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
     author chose its section, each once in a section; a statement goes that cites nothing known or
     nothing but fragments, and one on the question as a whole. One of the short answer that joins
     several findings goes as well where there are sections: their main findings take its place.
+
+    Since `Form.EDITED`, where most statements hold, only quotations that fit among them take the
+    place of one, which goes otherwise.
     """
+    are_few = 2 * len({*replaced} & {*draft.statements}) < len({*draft.statements})
+    is_strict = ledger.began >= Form.EDITED and are_few
 
     def parts(statements: Iterable[Statement]) -> tuple[Statement, ...]:
         said: list[Statement] = []
         for given in statements:
-            new = _instead(given, replaced, ledger)
+            new = _instead(given, replaced, ledger, is_strict)
             said += [each for each in new if not each.quoted or each not in said]
         return tuple(said)
 
@@ -44,7 +51,7 @@ def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger)
 
 
 def _instead(
-    given: Statement, replaced: Collection[Statement], ledger: Ledger
+    given: Statement, replaced: Collection[Statement], ledger: Ledger, is_strict: bool
 ) -> Iterable[Statement]:
     if given not in replaced:
         return [given]
@@ -58,6 +65,14 @@ def _instead(
     # the author of a section cites first what matters most
     best = min(records, key=lambda each: (each.is_dictated, 0 if given.about else len(each.claim)))
     quoted = quotation(best)
+    if is_strict:
+        part = ledger.aspects.get(given.about or best.aspect_id or "")
+        asked = part.text if part else ledger.question
+        fitting = (quotation_among_statements(each, asked, given.body) for each in records)
+        found = next(filter(None, fitting), None)
+        if found is None:
+            return []
+        quoted = found
     new = replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)
     return [replace(new, spare=given.spare)]
 

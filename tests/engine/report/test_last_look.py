@@ -15,7 +15,7 @@ from research.engine.offline.passages.open_points import (
     numbers_shown,
 )
 from research.engine.records import Aspect, OpenPoint
-from research.engine.report.checking.last_look import closest_sentences
+from research.engine.report.checking.look_again import closest_sentences
 from research.engine.text.sentences import split_sentences
 from tests.engine.scripted import (
     CHAIN,

@@ -68,7 +68,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
             course=summed.course,
             clashes=summed.clashes,
         )
-    draft, late = await with_last_look(run, draft)
+    look = await with_last_look(run, draft)
+    draft = look.draft
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
@@ -101,6 +102,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     amiss = [*refused, *first.unvouched]
     course = tuple(said for said in given.course if said not in amiss)
     shown = quote_instead(replace(given, next_steps=steps, course=course), amiss, run.ledger)
+    shown = look.reopened(shown)
     verified = Verified(
         shown,
         first.carried | second.carried,
@@ -118,7 +120,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         sum(fault in found for fault in left) + len(dropped),
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
-        found_late=late,
+        found_late=look.evidence,
         steps_refused=steps_left_out if is_judged else 0,
         steps_unchecked=0 if is_judged else steps_left_out,
     )

@@ -8,11 +8,15 @@ from dataclasses import replace
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.offline.drafting import is_sentence, quote_statement
+from research.engine.offline.passages.shown_passages import shown_text, slices_of
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.sources import publisher_of
+from research.engine.report.parts.subjects import needs_before
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.entities import find_numbers
+from research.engine.text.language import language_of
+from research.engine.text.tokens import words_in
 from research.engine.untrusted.order_model import is_firmly_an_order
 from research.engine.untrusted.order_words import content_terms
 
@@ -25,6 +29,12 @@ MOST_QUOTABLE = 6
 NAME_WORDS = 2
 """Words of the name of a page's site beside a quotation, on average."""
 
+MOST_WORDS = 40
+"""Words of a quotation that nobody placed and that stands among statements."""
+
+LEAST_SHARED = 2
+"""Content words that it shares with its sub-question, unless it has half of what it replaces."""
+
 
 def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
     """Return the sentences on some sub-questions that an author may quote where they belong, but
@@ -34,6 +44,8 @@ def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
         return []
     found = [r for r in ledger.evidence if r.is_dictated and r.aspect_id in aspect_ids]
     sentences = [r for r in found if is_sentence(r) and not is_firmly_an_order(r.claim)]
+    if ledger.began >= Form.EDITED:
+        sentences = [record for record in sentences if len(slices_of(record)) == 1]
     return sorted(sentences, key=lambda r: -r.relevance)[:MOST_QUOTABLE]
 
 
@@ -47,6 +59,35 @@ def quoted_if_due(said: Statement, ledger: Ledger) -> Statement:
         return said
     sound = tuple(i for i in said.evidence if i not in {record.id for record in due})
     return replace(said, evidence=sound, clauses=()) if sound else quote_statement(due[0])
+
+
+def quotation_among_statements(record: Evidence, asked: str, said: str = "") -> Statement | None:
+    """Return the shortest quote of a record that may stand among statements though its author
+    placed none: brief, one passage, readable alone, and on the sub-question `asked` or on what was
+    `said` in its place; None if there is none.
+    """
+    single = [replace(record, sources=(source,)) for source in record.sources]
+    fitting = [each for each in single if _stands_alone(each) and _serves(each, asked, said)]
+    best = min(fitting, key=lambda each: words_in(shown_text(each)), default=None)
+    return replace(quote_statement(best), is_unplaced=True) if best else None
+
+
+def _stands_alone(record: Evidence) -> bool:
+    text = shown_text(record)
+    language = language_of(text)
+    return is_sentence(record) and words_in(text) <= MOST_WORDS and not needs_before(text, language)
+
+
+def _serves(record: Evidence, asked: str, said: str) -> bool:
+    told, wanted = content_terms(shown_text(record)), content_terms(said)
+    is_on_it = bool(wanted) and 2 * len(told & wanted) >= len(wanted)
+    return is_on_it or len(told & content_terms(asked)) >= LEAST_SHARED
+
+
+def is_mostly_quoted(draft: Draft) -> bool:
+    """Return whether most statements of a draft's sections are quotations."""
+    every = [said for section in draft.sections for said in section.statements]
+    return 2 * sum(said.quoted for said in every) > len(every)
 
 
 def without_told_quotes(draft: Draft) -> Draft:
@@ -108,8 +149,7 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
         return tuple(map(inline, statements))
 
     short = all_inline(draft.short_answer)
-    every = [said for section in draft.sections for said in section.statements]
-    if 2 * sum(said.quoted for said in every) > len(every):
+    if is_mostly_quoted(draft):
         return replace(draft, short_answer=short)
     sections = (replace(each, statements=all_inline(each.statements)) for each in draft.sections)
     return replace(draft, short_answer=short, sections=tuple(sections))
@@ -132,3 +172,13 @@ def words_of_quoting(draft: Draft) -> int:
     if 2 * len(quoted) < len(said):
         return 0
     return sum(max(0, each.words + NAME_WORDS - each.replaced_words) for each in quoted)
+
+
+def unplaced_quotes(draft: Draft) -> frozenset[Statement]:
+    """Return the quotations that code put among statements; none where most of a draft is
+    quotations.
+    """
+    if is_mostly_quoted(draft):
+        return frozenset()
+    return frozenset(said for section in draft.sections for said in section.statements
+                     if said.is_unplaced)  # fmt: skip

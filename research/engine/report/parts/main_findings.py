@@ -297,13 +297,16 @@ def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[State
     new: list[Statement] = []
     known = [*told]
     for said in found:
-        if not any(_repeats(said, other) for other in known):
+        if not any(repeats(said, other) for other in known):
             new.append(said)
             known.append(said)
     return new
 
 
-def _repeats(said: Statement, other: Statement) -> bool:
+def repeats(said: Statement, other: Statement) -> bool:
+    """Return whether two statements have the same amounts and mostly the same words, or the same
+    days and most words of the shorter one.
+    """
     words, others = term_set(said.body), term_set(other.body)
     days, same_days = ({each.date for each in find_dates(one.body)} for one in (said, other))
     is_alike = jaccard(words, others) >= SAME_WORDS or (

@@ -57,6 +57,17 @@ _CONNECTIVES = {
     "pt": "por isso|assim|porém|no entanto|outr[oa]s?",
     "nl": "daarom|daardoor|dus|echter|andere",
 }
+_TOLD_BEFORE = {
+    "en": "(?:for|of|to|from|with|about|by|against|than|after|before|like) that(?=[,.;:)]|$)"
+    "|(?:do|does|did|doing) so|the (?:former|latter|above)|note, however",
+    "de": "da(?:für|gegen|von|mit|zu|ran|rin|rüber|raus|nach|bei|durch)|letztere[rns]?"
+    "|hier(?:für|gegen|von|mit|zu)|erstere[rns]?",
+    "fr": "cela|ça|(?:ce|cette|ces) dernier\\w*|celui-ci|celle-ci|ceux-ci",
+    "es": "(?:este|esta|estos|estas) últim[oa]s?|lo anterior",
+    "it": "ciò|quest'ultim[oa]",
+    "pt": "disso|disto|nisso|nisto|isso|isto|(?:este|esta) últim[oa]",
+    "nl": "(?:daar|hier|er)(?:voor|van|mee|tegen|toe|aan|in|over|na|bij|door)",
+}
 _PERSONS = frozenset({"it", "he", "she", "they", "him", "them"})
 _WORD = re.compile(r"[^\W_]+")
 OPENING_WORDS = 4
@@ -109,6 +120,26 @@ def refers_back(sentence: str, language: str, known: Set[str]) -> bool:
     pointer, connective = _references(code if code in _POINTERS else ENGLISH)
     is_linked = connective.match(sentence) or pointer.search(sentence)
     return bool(is_linked) or leans_back(sentence, language, known)
+
+
+def needs_before(sentence: str, language: str) -> bool:
+    """Return whether a sentence on a page is hard to understand without the one before it: it
+    refers back by its opening, by a word in it that stands for what was told, or as an aside in
+    brackets.
+    """
+    code = language.lower().replace("_", "-").partition("-")[0]
+    if sentence.startswith(("(", "（")) or turns_back_early(sentence, language, frozenset()):
+        return True
+    pointer, connective = _references(code if code in _POINTERS else ENGLISH)
+    told = _told_before(code if code in _TOLD_BEFORE else ENGLISH)
+    pronoun, _ = _openings(code if code in _PRONOUNS else ENGLISH)
+    return any((pronoun.match(sentence), connective.match(sentence),
+                pointer.search(sentence), told.search(sentence)))  # fmt: skip
+
+
+@cache
+def _told_before(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_])(?:{_TOLD_BEFORE[code]})(?![^\W_])", re.IGNORECASE)
 
 
 def turns_back_early(sentence: str, language: str, known: Set[str]) -> bool:

@@ -35,7 +35,7 @@ from research.engine.report.rendering.closing import (
     render_steps_left_out,
     render_still_open,
 )
-from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.markdown_escape import code_words, escape_markdown
 from research.engine.report.rendering.markers import USUAL, Markers, without_places
 from research.engine.report.rendering.sections import render_as_table, render_section
 from research.engine.report.rendering.short_answer import (
@@ -75,7 +75,7 @@ def render_report(
     """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did. Why
     it `ended` stands at the end of a dense report.
     """
-    marks = Markers(ledger, calculations_of(draft, ledger), layout)
+    marks = Markers(ledger, calculations_of(draft, ledger), layout, code=_code_of(draft, ledger))
     if draft.by_code:
         draft = refer_back(draft, marks.words, layout.is_direct)
     else:
@@ -149,6 +149,16 @@ def render_report(
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told, listed)
+
+
+def _code_of(draft: Draft, ledger: Ledger) -> frozenset[str]:
+    """Return the words that statements and steps set as code."""
+    if ledger.began < Form.EDITED:
+        return frozenset()
+    asked = (ledger.question, *(each.text for each in ledger.aspects.values()))
+    quotes = (source.quote for record in ledger.evidence for source in record.sources)
+    texts = (said.text for said in (*draft.statements, *draft.next_steps) if not said.quoted)
+    return code_words(texts, " ".join((*asked, *quotes)))
 
 
 def _render_sections(

@@ -8,9 +8,9 @@ a program that finds addresses in it, would take for a mark gets a backslash.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
-from research.engine.text.tokens import term_set
+from research.engine.text.tokens import STOP_WORDS, term_set
 
 PLACE_START, PLACE_END = "\ue000", "\ue001"
 """Private characters around a marker that is not placed yet; no text of a page keeps them."""
@@ -46,6 +46,9 @@ _CODED = re.compile(
 """Text that is set as code: options, settings with values, identifiers. It has no spaces, since
 code can't tell where a command of several words ends.
 """
+_CODE_WORD = re.compile(r"`([^\W\d_][\w.-]{0,60}\w)`")
+_KEPT = re.compile(r"(`[^`]+`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」)")
+"""Code, and quotations within a sentence."""
 
 
 def escape_markdown(text: str) -> str:
@@ -81,6 +84,34 @@ def escape_sentence(text: str, has_options: bool = False) -> str:
         plain = (_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2])
         parts[::2] = [_IDENTIFIER.sub(r"`\g<0>`", part) for part in plain]
     return _escape_opening("".join(parts))
+
+
+def code_words(texts: Iterable[str], plain: str) -> frozenset[str]:
+    """Return the words that stand alone as code in some texts. One that may be an ordinary word
+    counts unless `plain` text has it as such.
+    """
+    found = {each[1] for text in texts for each in _CODE_WORD.finditer(text)}
+    return frozenset(word for word in found if not _is_ordinary(word, plain))
+
+
+def _is_ordinary(word: str, plain: str) -> bool:
+    if not word.isalpha() or not word[1:].islower():
+        return False
+    return word.lower() in STOP_WORDS or bool(_whole(word).search(plain))
+
+
+def _whole(*words: str) -> re.Pattern[str]:
+    told = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w./@\\-])(?:{told})(?![\w(/@-]|\.\w)")
+
+
+def with_code_words(sentence: str, words: Set[str]) -> str:
+    """Return a sentence with these words as code, outside of quotations."""
+    if not words:
+        return sentence
+    pattern, parts = _whole(*words), _KEPT.split(sentence)
+    parts[::2] = [pattern.sub(r"`\g<0>`", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def escape_with_code(text: str) -> str:

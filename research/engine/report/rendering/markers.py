@@ -24,6 +24,7 @@ from research.engine.report.rendering.markdown_escape import (
     escape_markdown,
     escape_sentence,
     escape_with_code,
+    with_code_words,
 )
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
@@ -57,6 +58,8 @@ class Markers:
     """Sub-questions beside which the short answer marks that sources disagree."""
     left_open: Mapping[str, int] = field(default_factory=dict)
     """How many points the report lists as open, by their sub-question."""
+    code: Set[str] = frozenset()
+    """Words that some statement sets as code."""
     boxed: Set[str] = frozenset()
     """Records whose disagreement is told in a box of the section that is being rendered."""
 
@@ -103,9 +106,9 @@ class Markers:
 
     def sentence(self, text: str) -> str:
         """Return a sentence of a model as Markdown, before `Form.COMPUTED` with identifiers alone
-        as code.
+        as code. Words that are code elsewhere in the report are code.
         """
-        return escape_sentence(text, has_options=self._shows_code)
+        return escape_sentence(with_code_words(text, self.code), has_options=self._shows_code)
 
     @property
     def _shows_code(self) -> bool:

@@ -13,7 +13,7 @@ from research.engine.records import Aspect, AspectState
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.headings import label
-from research.engine.report.parts.main_findings import MainFindings
+from research.engine.report.parts.main_findings import MainFindings, repeats
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.parts.timeline import tell_span
@@ -26,7 +26,9 @@ from research.engine.report.report_format import Layout
 LEAST_PARTS, LEAST_LISTED = 2, 3
 """Sub-questions from which the summary names those without an answer, and lists the others."""
 MOST_BESIDE_STEPS = 8
-"""Sub-questions whose answers are left to their sections where the short answer has steps."""
+"""Sub-questions whose answers are left to their sections where the short answer has steps, before
+`Form.EDITED`.
+"""
 
 
 def render_short(
@@ -48,7 +50,9 @@ def render_short(
         whole = draft.short_answer[: -sum(map(len, items))]
         is_tabled = not marks.layout.as_table
         span = tell_span(draft, ledger, marks.words) if is_tabled else ""
-        if steps and whole and len(items) <= MOST_BESIDE_STEPS:
+        if ledger.began >= Form.EDITED:
+            items = _without_told(items, (*whole, *draft.next_steps))
+        elif steps and whole and len(items) <= MOST_BESIDE_STEPS:
             items = []  # each section begins with its answer as well
         return _render_items(whole, items, marks, status, span, steps)
     if not draft.by_code:
@@ -83,6 +87,15 @@ def items_of(draft: Draft, marks: Markers) -> list[list[Statement]]:
     whole = [*takewhile(main.is_overall, told)]
     items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
     return items if len(items) >= LEAST_LISTED else []
+
+
+def _without_told(
+    items: Sequence[Sequence[Statement]], told: Sequence[Statement]
+) -> list[list[Statement]]:
+    """Return the items without statements that repeat what is `told` above or below them."""
+    left = ([said for said in item if not any(repeats(said, each) for each in told)]
+            for item in items)  # fmt: skip
+    return [item for item in left if item]
 
 
 def status_line(draft: Draft, marks: Markers) -> str:
@@ -147,9 +160,10 @@ def _render_items(
     span: str,
     steps: str,
 ) -> str:
-    """Return what the short answer says of the question as a whole, the steps, a list of the rest,
-    and how far the question is answered; that opens it where nothing is said of the whole. An item
-    of landmarks of the course of events ends with its `span`.
+    """Return what the short answer says of the question as a whole, a list of the rest, the steps,
+    and how far the question is answered; that opens it where nothing is said of the whole. Before
+    `Form.EDITED` the steps come first. An item of landmarks of the course of events ends with its
+    `span`.
     """
     first = " ".join(inline_texts(whole, marks))
 
@@ -158,9 +172,10 @@ def _render_items(
         return f"- {_item_label(said[0], marks)}{' '.join(filter(None, told))}"
 
     listed = "\n".join(map(item, items))
+    answer = (listed, steps) if marks.ledger.began >= Form.EDITED else (steps, listed)
     if not first:
-        return "\n\n".join(filter(None, (status, steps, listed)))
-    return "\n\n".join(filter(None, (first, steps, listed, status)))
+        return "\n\n".join(filter(None, (status, *answer)))
+    return "\n\n".join(filter(None, (first, *answer, status)))
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str]) -> str:
