@@ -264,6 +264,14 @@ class Ledger:
         later = (text for each in self.rounds for text in each.instructions)
         return list(dict.fromkeys((*self.instructed, *self.plan.instructions, *later)))
 
+    @property
+    def asked(self) -> str:
+        """Return the question and what people added to it in their own words, which says what their
+        case is as the question does; before `Form.EDITED` the question alone.
+        """
+        added = self.instructions if self.began >= Form.EDITED else []
+        return " ".join((self.question, *added))
+
     def skipped(self) -> list[Skipped]:
         return [skip for record in self.rounds for skip in record.skipped]
 

@@ -45,6 +45,12 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """What people told a run in words is shown to comparison and repair, and to who checks next
+    steps; it holds for follow-ups. A figure of the question is its asker's, also where a page has
+    it. Assessments and the summary are shown what was found only to be quoted. A report that a
+    person wants now isn't reopened.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)
