@@ -49,7 +49,7 @@ class Form(IntEnum):
     """What people told a run in words is shown to comparison and repair, and to who checks next
     steps; it holds for follow-ups. A figure of the question is its asker's, also where a page has
     it. Assessments and the summary are shown what was found only to be quoted. A report that a
-    person wants now isn't reopened.
+    person wants at once isn't reopened.
     """
 
 

@@ -49,7 +49,7 @@ from research.engine.report.draft import (
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.disagreement import rival_groups
-from research.engine.report.parts.inline_quotes import quotable
+from research.engine.report.parts.inline_quotes import found_to_quote, quotable
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back, turns_back_early
 from research.engine.report.parts.timeline import asks_for_course
@@ -263,6 +263,7 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
         "seeks": run.form >= Form.COMPUTED,
         "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
+        "only_quoted": found_to_quote(ledger),
         "length": f"at most {words * max(2, len(parts))}",
     }
 

@@ -131,10 +131,8 @@ def compute_formulas(
     where one does. With `marks_asked` a figure that the question gives for the same is its asker's,
     though a quote has it, too, and is marked as such.
     """
-    readings = [in_english]
-    if any(is_continental(f"{each.before} {each.terms}") for each in formulas):
-        readings.append(from_continental)
-    failed = None
+    is_foreign = any(is_continental(f"{each.before} {each.terms}") for each in formulas)
+    readings, failed = _READINGS if is_foreign else _READINGS[:1], None
     for read, is_scaled in product(readings, (False, True)):
         try:
             return _compute_all(formulas, sources, read, is_scaled, marks_asked)
@@ -272,12 +270,9 @@ def _terms_of(
                 given = sorted(sources, key=lambda each: each[0] != ASKED)
             scaled = _scaled_term(written, given, read) if is_scaled else None
             term = scaled or _term(written, given, read)
-            is_asked = marks_asked and term.source == ASKED
-            yield (
-                replace(term, text=as_given(dict(given)[ASKED], values, term.text))
-                if is_asked
-                else term
-            )
+            if marks_asked and term.source == ASKED:
+                term = replace(term, text=as_given(dict(given)[ASKED], values, term.text))
+            yield term
 
 
 def _values_of(written: str, read: _Reading) -> set[Fraction]:
@@ -398,8 +393,7 @@ def _written(terms: Sequence[str | _Term], marks_asked: bool) -> str:
     shown, unmarked = "", {""} if marks_asked else {"", ASKED}
     for term in terms:
         if isinstance(term, _Term):
-            is_quoted = term.source not in unmarked
-            shown += f"{term.text} ({term.source})" if is_quoted else term.text
+            shown += term.text if term.source in unmarked else f"{term.text} ({term.source})"
         else:
             shown += term if term in "()" else f" {_SHOWN.get(term, term)} "
     return normalise_space(shown)
