@@ -368,6 +368,7 @@ def test_an_instruction_of_the_earlier_question_can_be_dropped(
     assert all(f"- {kept}" in prompt for prompt in later)
     assert snapshot_run(followed, "deeper").instructions == (kept,)
     deeper = threads.dig_deeper(ada, followed, [followed.aspects.earliest("pk").label])
+    Run.objects.filter(pk=deeper.pk).update(status="researching", analyst="a-model")
     runs.drop_instruction(ada, deeper, kept)
     deeper = ended(deeper, world)
     assert deeper.problems.filter(message="Dropped after round 1.").exists()

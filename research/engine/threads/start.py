@@ -92,7 +92,8 @@ def _seed_summary(seed: Seed) -> str:
 async def _dig_deeper(run: Run, seed: Seed) -> None:
     """The same plan and ledger; the first round looks for the chosen sub-questions alone."""
     run.update_state(status=Status.INTAKE)
-    run.journal.emit(seed.plan)
+    told = seed.instructions if run.form >= Form.EDITED else seed.plan.instructions
+    run.journal.emit(replace(seed.plan, instructions=told))
     await take_over(run, seed)
     run.tried = set(run.ledger.pages)
     wanted = [aspect_id for aspect_id in seed.wanted if aspect_id in run.ledger.aspects]
