@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext, ngettext
@@ -10,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.prices import describe_price, is_model_local
 from research.models import Run
+from research.worker.commands import Kind
 
 AS_WORDED = "The question as it is worded."
 INTAKE_FAILED = "model, intake"
@@ -40,7 +42,7 @@ FORM_NAMES = {
 
 def plan_context(run: Run) -> dict[str, Any]:
     """Return the read-only parts of the plan, shown next to the approval form; `taken` are the form
-    and the reader that the question asks for, and what the person told the run.
+    and the reader that the question asks for, and what people told the run or the one before it.
     """
     stored = run.plan or {}
     names = (
@@ -49,10 +51,14 @@ def plan_context(run: Run) -> dict[str, Any]:
         (gettext("Output"), "output_format"),
     )
     form = FORM_NAMES.get(stored.get("form", ""), "")
+    told = run.commands.filter(kind=Kind.INSTRUCT).values_list("payload", flat=True)
+    own = {payload["text"] for payload in told}
+    added = stored.get("instructions", ())
     taken = (
         (gettext("Form"), str(form)),
         (gettext("Reader"), stored.get("reader", "")),
-        (gettext("You added"), "; ".join(f"“{text}”" for text in stored.get("instructions", ()))),
+        (gettext("From before"), _quoted(text for text in added if text not in own)),
+        (gettext("You added"), _quoted(text for text in added if text in own)),
     )
     return {
         "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
@@ -62,6 +68,10 @@ def plan_context(run: Run) -> dict[str, Any]:
         "crowded": describe_crowding(run),
         "is_by_code": is_planned_by_code(run),
     }
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return "; ".join(f"“{text}”" for text in texts)
 
 
 def is_planned_by_code(run: Run) -> bool:

@@ -54,11 +54,14 @@ PLAIN: dict[str, Callable[..., Command]] = {
     "same_topic": runs.keep_topic,
     "new_topic": runs.start_anew,
     "stop": runs.stop_and_report,
+    "plan_by_code": runs.plan_by_code,
+    "finish_by_code": runs.finish_by_code,
     "cancel": runs.request_cancel,
     "pause": runs.pause_run,
     "resume": runs.resume_run,
     "retry": runs.retry_run,
 }
+INSTRUCTIONS = {"instruct": runs.instruct, "drop_instruction": runs.drop_instruction}
 TOPICS = {"add_topic": runs.add_topic, "drop_topic": runs.drop_topic}
 
 
@@ -156,7 +159,7 @@ def store_command(actor: Any, run: Run, command: NewCommand) -> Command:
         case Topic():
             return TOPICS[command.kind](actor, run, command.topic)
         case Instruction():
-            return runs.instruct(actor, run, command.text)
+            return INSTRUCTIONS[command.kind](actor, run, command.text)
         case DigDeeper():
             return runs.dig_deeper(actor, run, command.rounds)
         case Plain():

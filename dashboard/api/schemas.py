@@ -104,8 +104,13 @@ class Plain(Payload):
     """A command without values."""
 
     kind: Literal[
-        "skip", "same_topic", "new_topic", "stop", "cancel", "pause", "resume", "retry"
-    ]  # fmt: skip
+        "skip", "same_topic", "new_topic", "stop", "plan_by_code", "finish_by_code", "cancel",
+        "pause", "resume", "retry"
+    ] = Field(
+        description="`plan_by_code` and `finish_by_code` break off the model’s call while a run is "
+        "planned or written: the question as it is worded becomes the plan; what isn’t written or "
+        "checked appears as quotations."
+    )  # fmt: skip
 
 
 class Answers(Payload):
@@ -150,10 +155,11 @@ class Topic(Payload):
 
 class Instruction(Payload):
     """What to look for, use or tell, in words; followed from the start if given at the
-    plan, otherwise from the end of the round on.
+    plan, otherwise from the end of the round on. `drop_instruction` takes one back, which
+    may be that of the run before a follow-up.
     """
 
-    kind: Literal["instruct"]
+    kind: Literal["instruct", "drop_instruction"]
     text: Annotated[
         str, StringConstraints(min_length=1, max_length=INSTRUCTION_LENGTH, pattern=NOT_BLANK)
     ]

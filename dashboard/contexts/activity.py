@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.contexts.aspects import describe_asking, exclude_dropped, may_answer
 from dashboard.contexts.evidence import describe_cited
+from dashboard.contexts.pending_commands import is_taken_over
 from dashboard.contexts.quality import cap_sentence, describe_left_open
 from dashboard.contexts.report import check_details, summarize_checks
 from dashboard.contexts.rounds import searches_tried, told_instructions
@@ -291,11 +292,16 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
 
 
 def _describe_added(rows: RunRows) -> str:
-    """Return what people told the run in words, at its plan and while it was under way, and the
-    sub-questions that they added meanwhile; without those of an earlier run.
+    """Return what people told the run in words, or the run before it, at its plan and while it was
+    under way, and the sub-questions that they added meanwhile.
     """
     planned = [
-        gettext("“%(text)s” (from the start)") % {"text": text}
+        (
+            gettext("“%(text)s” (from before)")
+            if is_taken_over(text, rows)
+            else gettext("“%(text)s” (from the start)")
+        )
+        % {"text": text}
         for text in (rows.run.plan or {}).get("instructions", ())
     ]
     later = [text for row in rows.rounds for text in told_instructions(row, rows)]

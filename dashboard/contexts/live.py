@@ -17,6 +17,7 @@ from dashboard.contexts import run as parts
 from dashboard.contexts.pending_commands import (
     describe_refusal,
     is_refused_wish,
+    list_followed,
     list_pending_commands,
 )
 from dashboard.contexts.report import report_context
@@ -103,10 +104,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "live": run["live"],
             "steps": steps,
             "call": call_context(rows.run),
+            "hint": parts.stop_hint(run) if run["live"] else "",
             **parts.action_context(rows),
             **(parts.clock_context(rows) if steps else {}),
         },
-        "heard": {"heard": list_pending_commands(rows)},
+        "heard": {"heard": list_pending_commands(rows), "followed": list_followed(rows)},
         "failure": parts.failure_context(rows),
         "survived": {"count": len(parts.visible_problems(rows))},
         "desk-key": {

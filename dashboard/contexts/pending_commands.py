@@ -13,7 +13,7 @@ from dashboard.stored_texts import worded
 from research.engine.records import Status
 from research.models import Problem
 from research.readmodel.progress_parts import CommandPart, Progress
-from research.worker.commands import PLANNING, Kind
+from research.worker.commands import PLANNING, Kind, possible_commands
 
 WISH, INSTRUCTION = "your topic ", "your instruction "
 PRONOUNS = {
@@ -40,6 +40,41 @@ def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
     said = [_describe_command(part, status, rows) for part in told]
     hints = [_ask_for_name(part, rows.run.language) for part in told]
     return [*filter(None, (*said, *hints)), *_refusals(rows)]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """An instruction in force, and the sentence that says whose it is."""
+
+    text: str
+    said: str
+
+
+def list_followed(rows: RunRows) -> list[Followed]:
+    """Return the instructions that a run follows and may drop: those that it took over, then its
+    own.
+    """
+    run = rows.run
+    can = possible_commands(run.status, run.mode, run.asks, has_model=run.has_model)
+    if Kind.DROP_INSTRUCTION not in can:
+        return []
+    planned = (run.plan or {}).get("instructions", ())
+    told = dict.fromkeys((*planned, *(text for row in rows.rounds for text in row.instructions)))
+    last = {part.text: part.kind for part in rows.progress.control.told if part.text}
+    kept = [text for text in told if last.get(text) != Kind.DROP_INSTRUCTION]
+    return [Followed(text, _say_whose(text, rows)) for text in kept]
+
+
+def _say_whose(text: str, rows: RunRows) -> str:
+    if is_taken_over(text, rows):
+        return _("Followed from before: “%(text)s”") % {"text": text}
+    return _("Followed: “%(text)s”") % {"text": text}
+
+
+def is_taken_over(text: str, rows: RunRows) -> bool:
+    """Return whether an instruction was given to an earlier run."""
+    own = (part for part in rows.progress.control.told if part.kind == Kind.INSTRUCT)
+    return text not in {part.text for part in own}
 
 
 def _ask_for_name(part: CommandPart, language: str) -> CommandNotice | None:
@@ -78,6 +113,8 @@ def _describe_command(part: CommandPart, status: Status, rows: RunRows) -> Comma
             return CommandNotice(text, "plus")
         case Kind.INSTRUCT:
             return CommandNotice(_when_followed(status, rows) % {"text": part.text}, "write")
+        case Kind.DROP_INSTRUCTION:
+            return CommandNotice(_when_dropped(status) % {"text": part.text}, "cross")
     return None
 
 
@@ -94,6 +131,19 @@ def _when_followed(status: Status, rows: RunRows) -> str:
     return _(
         "Kept: “%(text)s”. The plan was made without it; send it back to have it planned again."
     )
+
+
+def _when_dropped(status: Status) -> str:
+    if status is Status.PAUSED:
+        return _("Drops “%(text)s” when it continues.")
+    if status is Status.AWAITING_APPROVAL:
+        return _(
+            "Drops “%(text)s” at the start. The plan was made with it; send it back to have it "
+            "planned again."
+        )
+    if status in PLANNING:
+        return _("Drops “%(text)s” before the research begins.")
+    return _("Drops “%(text)s” after this round.")
 
 
 def _refusals(rows: RunRows) -> Iterator[CommandNotice]:

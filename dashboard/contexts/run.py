@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any
 from zlib import crc32
@@ -46,7 +47,23 @@ PAGES_NAMED = 6
 
 STEERING = ("can_steer", "can_instruct", "no_instructions")
 """What the steering area has, of the head of a run."""
-BUTTONS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_ask_again")
+BUTTONS = (
+    *("can_pause", "can_resume", "can_retry", "can_stop", "can_plan_by_code", "can_finish_by_code"),
+    *("can_cancel", "can_ask_again"),
+)
+HINTS = {
+    "can_stop": _(
+        "“Stop and report” ends searching and reading; the report is written from what was found."
+    ),
+    "can_plan_by_code": _(
+        "“Plan without the model” waits for it no longer: the question as it is worded is the plan."
+    ),
+    "can_finish_by_code": _(
+        "“Finish without the model” waits for it no longer: what it hasn’t written appears as "
+        "quotations, and so does what it hasn’t checked unless code vouches for it."
+    ),
+}
+"""What pressing the button of a stage does."""
 TITLE_MARKS = {
     Status.FAILED: "✗",
     Status.CANCELLED: "–",
@@ -123,7 +140,7 @@ NO_MODEL = _("Passages chosen by code; no model has assessed whether they answer
 
 def run_head(
     run: Run,
-    told: Container[str] = frozenset(),
+    told: AbstractSet[str] = frozenset(),
     trust: Trust | None = None,
     *,
     judged_by_model: bool = True,
@@ -153,7 +170,9 @@ def run_head(
         "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,
         "can_resume": Kind.RESUME in can and not heard,
         "can_retry": Kind.RETRY in can,
-        "can_stop": Kind.STOP in can and Kind.STOP not in told,
+        "can_stop": Kind.STOP in can - told and Kind.PLAN_BY_CODE not in can,
+        "can_plan_by_code": Kind.PLAN_BY_CODE in can - told,
+        "can_finish_by_code": Kind.FINISH_BY_CODE in can - told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
         "can_instruct": is_taken and Kind.INSTRUCT in can,
@@ -194,6 +213,10 @@ def verdict_sentence(rows: RunRows) -> str:
         return gettext("Cancelling.")
     if Kind.STOP in told:
         return gettext("Stopping: the report is written from the findings so far.")
+    if Kind.PLAN_BY_CODE in told and run.status == Status.INTAKE:
+        return gettext("Going on without the model: code makes the plan.")
+    if Kind.FINISH_BY_CODE in told:
+        return gettext("Finishing without the model.")
     if goes_on(run, told):
         return gettext("Understood. Continuing in a moment.")
     if run.status == Status.PAUSED:
@@ -353,6 +376,11 @@ def steering_of(key: str) -> set[str]:
 def controls_context(run: dict[str, Any]) -> dict[str, Any]:
     """Return which buttons are offered; everyone who may see a run gets the same ones."""
     return {name: run[name] for name in ("has_begun", *BUTTONS)}
+
+
+def stop_hint(run: dict[str, Any]) -> str:
+    """Return what pressing the button that ends a stage does; '' if there is none."""
+    return next((str(hint) for name, hint in HINTS.items() if run[name]), "")
 
 
 def action_context(rows: RunRows) -> dict[str, Any]:

@@ -95,9 +95,12 @@ Action = Literal[
     "resume",
     "dig_deeper",
     "stop",
+    "plan_by_code",
+    "finish_by_code",
     "add_topic",
     "drop_topic",
     "instruct",
+    "drop_instruction",
     "cancel",
     "retry",
 ]
@@ -237,22 +240,31 @@ class ResearchTools:
         action: Annotated[Action, Field(description="One of the run's `possible_actions`.")],
         topic: Annotated[str, Field(description="For add_topic and drop_topic.")] = "",
         text: Annotated[
-            str, Field(description="For instruct: what to look for, use or tell, in words.")
+            str,
+            Field(
+                description="For instruct, in words: what to look for, use or tell; for "
+                "drop_instruction: the same words."
+            ),
         ] = "",
         rounds: Annotated[int, Field(description="For dig_deeper: more rounds.")] = 2,
     ) -> results.RunState:
         """Pause, resume, deepen, stop or cancel a run, change its topics, or instruct it in words.
 
         'stop' writes the report from what was found so far; 'cancel' ends without a report.
+        'plan_by_code' and 'finish_by_code' wait for the model no longer while a run is planned or
+        written.
         """
         commands: dict[Action, Callable[..., Any]] = {
             "pause": runs.pause_run,
             "resume": runs.resume_run,
             "dig_deeper": partial(runs.dig_deeper, rounds=rounds),
             "stop": runs.stop_and_report,
+            "plan_by_code": runs.plan_by_code,
+            "finish_by_code": runs.finish_by_code,
             "add_topic": partial(runs.add_topic, topic=topic),
             "drop_topic": partial(runs.drop_topic, topic=topic),
             "instruct": partial(runs.instruct, text=text),
+            "drop_instruction": partial(runs.drop_instruction, text=text),
             "cancel": runs.request_cancel,
             "retry": runs.retry_run,
         }

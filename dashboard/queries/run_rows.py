@@ -35,6 +35,7 @@ from research.models.journal import PUBLIC
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
 from research.readmodel.run_rows import Committed, trust_of
+from research.worker.commands import Kind
 
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40
@@ -52,8 +53,14 @@ class RunRows(Committed):
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """Return the kinds of commands that no worker has processed yet."""
-        return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
+        """Return the kinds of commands that no worker has processed yet, and that which holds to
+        the end of the run.
+        """
+        return frozenset(
+            row.kind
+            for row in self.commands
+            if row.taken_at_place is None or row.kind == Kind.FINISH_BY_CODE
+        )
 
     @cached_property
     def left_out(self) -> frozenset[str]:

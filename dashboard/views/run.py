@@ -289,6 +289,13 @@ def instruct(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 @by_form
+def drop_instruction(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    text = request.POST.get("text", "")
+    return send_command(request, run, lambda: runs.drop_instruction(request.user, run, text))
+
+
+@by_form
 def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     topic = request.POST.get("topic", "")
@@ -317,6 +324,8 @@ pause = command_view(runs.pause_run)
 resume = command_view(runs.resume_run)
 retry = command_view(runs.retry_run)
 stop = command_view(runs.stop_and_report)
+plan_by_code = command_view(runs.plan_by_code)
+finish_by_code = command_view(runs.finish_by_code)
 dig_deeper = command_view(runs.dig_deeper)
 
 

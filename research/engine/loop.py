@@ -109,7 +109,7 @@ async def finish_run(run: Run, stop: Stop) -> None:
     if not await finish_research(run, stop):
         return
     written = await compose_report(run)
-    if should_reopen(run, written):
+    if await should_reopen(run, written):
         await reopen_research(run)
         if not await finish_research(run, await research_adaptively(run)):
             return

@@ -24,7 +24,7 @@ class Command(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="commands")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.RESTRICT, related_name="+")
-    kind = models.CharField(max_length=12, choices=enum_choices(commands.Kind))
+    kind = models.CharField(max_length=20, choices=enum_choices(commands.Kind))
     payload = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     taken_at_place = models.TextField(null=True, blank=True)

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from research.engine.records import ENDED, AnswerStatus, Status
 from research.engine.report.messages import count_noun, mark_words
-from research.models import Run
+from research.models import Command, Run
 from research.readmodel.progress import how_far, load_progress
 from research.readmodel.progress_parts import AspectPart, Progress
 from research.runtime import tool_factory
@@ -91,9 +91,9 @@ class Foreground:
             await advance_run(self.run.pk, tool_factory.build_tools, lease=lease)
 
     def _interrupt(self) -> None:
-        """Stop and report on the first Ctrl-C, cancel on the second."""
+        """End early on the first Ctrl-C, cancel on the second."""
         self._interrupts += 1
-        command = runs.stop_and_report if self._interrupts == 1 else runs.request_cancel
+        command = _end_early if self._interrupts == 1 else runs.request_cancel
         said = "Stopping; Ctrl-C again cancels." if self._interrupts == 1 else "Cancelling."
         self.console.print(said)
         asyncio.get_running_loop().run_in_executor(None, self._tell, command)
@@ -182,6 +182,13 @@ class Foreground:
         )
         command = runs.dig_deeper if reply == "d" else runs.stop_and_report
         command(self.actor, self.run)
+
+
+def _end_early(actor: AbstractUser, run: Run) -> Command:
+    """Stop the research; finish a report that is being written without the model."""
+    run.refresh_from_db()
+    is_writing = run.status == Status.WRITING and run.has_model
+    return (runs.finish_by_code if is_writing else runs.stop_and_report)(actor, run)
 
 
 def render_progress(now: Progress) -> Group:

@@ -35,6 +35,7 @@ from research.worker import notify
 from research.worker.commands import (
     ALLOWED,
     ANSWERS,
+    INSTRUCTING,
     NOT_NOW,
     REPEATABLE,
     Kind,
@@ -302,6 +303,25 @@ def instruct(actor: AbstractUser, run: Run, text: str) -> Command:
     return _store_command(actor, run, Kind.INSTRUCT, text=told)
 
 
+def drop_instruction(actor: AbstractUser, run: Run, text: str) -> Command:
+    """Let a run follow an instruction no longer, such as one of the run that it follows up."""
+    line = " ".join(text.split())
+    told = _clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
+    return _store_command(actor, run, Kind.DROP_INSTRUCTION, text=told)
+
+
+def plan_by_code(actor: AbstractUser, run: Run) -> Command:
+    """Wait for the model's plan no longer: code makes one of the question as it is worded."""
+    return _store_command(actor, run, Kind.PLAN_BY_CODE)
+
+
+def finish_by_code(actor: AbstractUser, run: Run) -> Command:
+    """Wait for the model no longer while a report is written: what it has not written by now
+    appears as quotations, and what it has not checked stays only where code vouches for it.
+    """
+    return _store_command(actor, run, Kind.FINISH_BY_CODE)
+
+
 def request_cancel(actor: AbstractUser, run: Run) -> Command:
     """End the run without a report, immediately or as soon as its worker notices."""
     return _store_command(actor, run, Kind.CANCEL)
@@ -325,8 +345,9 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
             raise ServiceError("This was answered already; the run goes on in a moment.")
         told = None if kind in REPEATABLE else waiting.filter(kind=kind).first()
-        if kind is Kind.INSTRUCT:
+        if kind in INSTRUCTING:
             told = waiting.filter(kind=kind, payload=payload).first()
+        if kind is Kind.INSTRUCT:
             given = Command.objects.filter(run=now, kind=kind).count()
             if told is None and given >= MOST_INSTRUCTIONS:
                 raise ServiceError(TOO_MANY_INSTRUCTIONS)

@@ -23,6 +23,7 @@ from research.engine.records import (
 )
 from research.engine.threads.seed import IdsUsed, Seed, SeedKind, apply_review
 from research.engine.threads.start import STARTED_ANEW
+from research.engine.threads.user_commands import TOLD
 from research.models import Evidence as EvidenceRow
 from research.models import EvidenceSource, RunPage, Snapshot
 from research.models import Run as RunRow
@@ -70,9 +71,8 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         pages=tuple(_pages(run, sources, before)),
         queries=_all(before.queries if before else (), (q for unit in units for q in unit.queries)),
         topics=_all(before.topics if before else (), (unit.topic for unit in units)),
-        instructions=_all(
-            before.instructions if before and before.question == asked else (),
-            (*plan.instructions, *(text for row in run.rounds.all() for text in row.instructions)),
+        instructions=_instructions(
+            run, before if before and before.question == asked else None, plan
         ),
         rejected=before.rejected if before else (),
         ids_used=_ids_used(before, aspects, evidence, gaps),
@@ -97,6 +97,15 @@ def store_seed(run: RunRow, parent: RunRow, seed: Seed) -> None:
 
 def _all(earlier: Iterable[str], later: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*earlier, *later)))
+
+
+def _instructions(run: RunRow, before: Seed | None, plan: Plan) -> tuple[str, ...]:
+    """Return what people told the runs of a question and haven't dropped since, oldest first."""
+    later = (text for row in run.rounds.all() for text in row.instructions)
+    told = _all(before.instructions if before else (), (*plan.instructions, *later))
+    heard = run.commands.filter(kind__in=TOLD, taken_at_place__isnull=False).order_by("pk")
+    last = {row.payload["text"]: row.kind for row in heard}
+    return tuple(text for text in told if last.get(text) != Kind.DROP_INSTRUCTION)
 
 
 def _pages(run: RunRow, sources: Sequence[Source], before: Seed | None) -> Iterable[Page]:

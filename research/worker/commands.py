@@ -24,6 +24,9 @@ class Kind(StrEnum):
     DROP_TOPIC = "drop_topic"
     DIG_DEEPER = "dig_deeper"
     INSTRUCT = "instruct"
+    DROP_INSTRUCTION = "drop_instruction"
+    PLAN_BY_CODE = "plan_by_code"
+    FINISH_BY_CODE = "finish_by_code"
     RETRY = "retry"
 
 
@@ -46,6 +49,9 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.INSTRUCT: PLANNING | {Status.RESEARCHING, Status.PAUSED},
+    Kind.DROP_INSTRUCTION: PLANNING | {Status.RESEARCHING, Status.PAUSED},
+    Kind.PLAN_BY_CODE: frozenset({Status.INTAKE}),
+    Kind.FINISH_BY_CODE: frozenset({Status.WRITING}),
     Kind.RETRY: frozenset({Status.STALLED}),
 }
 
@@ -68,11 +74,15 @@ ANSWERS: tuple[frozenset[Kind], ...] = (
 )
 """Only one command of each group may be pending: a second would answer the next question."""
 
-OF_ADAPTIVE_MODE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC, Kind.DIG_DEEPER, Kind.INSTRUCT})
+INSTRUCTING = frozenset({Kind.INSTRUCT, Kind.DROP_INSTRUCTION})
+OF_ADAPTIVE_MODE = INSTRUCTING | {Kind.ADD_TOPIC, Kind.DROP_TOPIC, Kind.DIG_DEEPER}
 """Not in fixed mode, which searches a tree of fixed size."""
 
-OF_MODELS = frozenset({Kind.INSTRUCT})
-"""Not in a run without a model: code doesn't understand them."""
+BREAKING_OFF = frozenset({Kind.PLAN_BY_CODE, Kind.FINISH_BY_CODE})
+"""They break off the model calls under way; code does in their place what it can."""
+
+OF_MODELS = INSTRUCTING | BREAKING_OFF
+"""Not in a run without a model: code doesn't understand instructions, and waits for no answer."""
 
 OF_QUESTIONS = frozenset({Kind.ANSWER, Kind.SKIP})
 """Not while the run asks whether a follow-up question changes the topic."""
@@ -105,9 +115,13 @@ NOT_NOW = {
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
     Kind.INSTRUCT: "Instructions can be given while a run is planning or researching.",
+    Kind.DROP_INSTRUCTION: "Instructions can be dropped while a run is planning or researching.",
+    Kind.PLAN_BY_CODE: "This run is not making a plan.",
+    Kind.FINISH_BY_CODE: "This run is not writing a report.",
     Kind.RETRY: "Only a run that was put aside can be tried again.",
 }
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
+NO_CALL = "This run has no model whose answer it waits for."
 NEEDS_MODEL = "Without a model no instruction can be followed; add a sub-question instead."
 
 
@@ -115,4 +129,6 @@ def why_impossible(kind: Kind, mode: str, *, has_model: bool = True) -> str:
     """Return why a run of this kind takes no such command in a state that allows it."""
     if mode == "fixed" and kind in OF_ADAPTIVE_MODE:
         return FIXED_SIZE
-    return NEEDS_MODEL if kind in OF_MODELS and not has_model else NOT_NOW[kind]
+    if has_model or kind not in OF_MODELS:
+        return NOT_NOW[kind]
+    return NO_CALL if kind in BREAKING_OFF else NEEDS_MODEL

@@ -35,7 +35,7 @@ from research.runtime.program import ENGINE_VERSION
 from research.runtime.verifier import stored_qualification
 from research.services import ServiceError
 from research.threads.seeds import seed_of
-from research.worker.commands import Kind
+from research.worker.commands import BREAKING_OFF, Kind
 from research.worker.fail_or_cancel import cancel_run, fail_run, stall_run
 from research.worker.journal_store import (
     CallGate,
@@ -68,7 +68,7 @@ Attempt = Literal["parked", "done", "elsewhere", "outage"]
 BuildTools = Callable[[Run], Tools | Awaitable[Tools]]
 Engine = Callable[[Question, ResearchConfig, Journal], Awaitable[None]]
 
-URGENT = frozenset({Kind.CANCEL.value, Kind.STOP.value})
+URGENT = frozenset({Kind.CANCEL.value, Kind.STOP.value, *BREAKING_OFF})
 
 BROKEN = "Something went wrong inside Plumbline and the run was ended; the server's log says more."
 UNFINISHED = "The research ended without an outcome; the server's log says more."
@@ -162,7 +162,7 @@ class _Advance:
         self.timing = timing
         self.engine = engine
         self.projection = Projection(lease, writer)
-        self.interrupt: Callable[[], None] = lambda: None
+        self.journal: Journal | None = None
         self.store: DjangoStore | None = None
 
     @property
@@ -227,7 +227,7 @@ class _Advance:
             analyst=run.analyst if resumed else _analyst(tools),
             is_outage=is_outage,
         )
-        self.interrupt = journal.interrupted.set
+        self.journal = journal
         seed = await self.writer.call(seed_of, run)
         verifier = await self.writer.call(_verifier, self.projection)
         question = Question(run.question, run.today.isoformat(), run.agreed, seed, verifier)
@@ -254,11 +254,14 @@ class _Advance:
         """
         while True:
             commands = await self.writer.call(self._renew_and_poll)
-            kinds = {command["kind"] for command in commands}
+            kinds = {Kind(str(command["kind"])) for command in commands}
             if Kind.CANCEL in kinds:
                 return
-            if Kind.STOP in kinds:
-                self.interrupt()
+            if self.journal is not None:
+                if Kind.STOP in kinds:
+                    self.journal.interrupted.set()
+                for kind in BREAKING_OFF & kinds:
+                    self.journal.break_off(kind)
             await wait_at_most(woken, self.timing.heartbeat_seconds)
 
     def _renew_and_poll(self) -> list[dict[str, object]]:

@@ -396,3 +396,136 @@ def test_the_research_tells_which_sub_questions_a_person_added_and_removed(
     assert f"Asked {asked}" in account
     assert "You added the sub-question “Part 2”" in account
     assert "You removed the sub-question “Part 4”" in account
+
+
+# --- instructions in force ------------------------------------------------------------------
+
+BEFORE = "Written for laymen"
+
+
+@pytest.fixture
+def follow_up(modelled: Run) -> Run:
+    """A run that took over an instruction and was told another."""
+    Run.objects.update(plan={"aspects": [{"text": "Part 1"}], "instructions": [BEFORE, RECENT]})
+    modelled.commands.create(
+        kind="instruct", payload={"text": RECENT}, actor=modelled.owner, taken_at_place="plan"
+    )
+    return modelled
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    ("status", "heard"),
+    [
+        ("researching", f"Drops “{BEFORE}” after this round."),
+        ("paused", f"Drops “{BEFORE}” when it continues."),
+        (
+            "awaiting_approval",
+            f"Drops “{BEFORE}” at the start. The plan was made with it; send it back to have it "
+            "planned again.",
+        ),
+    ],
+)
+def test_what_a_follow_up_takes_over_is_shown_and_can_be_dropped(
+    client: Client, follow_up: Run, status: str, heard: str
+) -> None:
+    Run.objects.update(status=status)
+    soup = shown(client, follow_up)
+    taken_over, own = f"Followed from before: “{BEFORE}”", f"Followed: “{RECENT}”"
+    assert texts(soup, ".heard li > span") == [taken_over, own]
+    button = soup.select(".heard button")[0]
+    assert (button["name"], button["value"]) == ("text", BEFORE)
+    assert button["formaction"] == f"/runs/{follow_up.public_id}/drop-instruction/"
+    soup = tell(client, follow_up, "drop-instruction", text=BEFORE)
+    assert texts(soup, ".heard li > span") == [heard, own]
+    Command.objects.update(taken_at_place="commands/round/1")
+    assert texts(shown(client, follow_up), ".heard li > span") == [own]
+    Run.objects.update(status="completed")
+    assert texts(shown(client, follow_up), ".heard li") == []
+
+
+def test_the_plan_and_the_account_tell_what_was_taken_over(client: Client, follow_up: Run) -> None:
+    Run.objects.update(status="awaiting_approval")
+    facts = texts(shown(client, follow_up), ".asks .facts div")
+    assert facts == [f"From before “{BEFORE}”", f"You added “{RECENT}”"]
+    Run.objects.update(status="completed")
+    told = f"“{BEFORE}” (from before); “{RECENT}” (from the start)"
+    assert any(told in text for text in texts(shown(client, follow_up), ".story"))
+
+
+# --- without the model ----------------------------------------------------------------------
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    ("status", "button", "address", "does", "verdict"),
+    [
+        (
+            "intake",
+            "Plan without the model",
+            "plan-by-code",
+            "the question as it is worded is the plan.",
+            "Going on without the model: code makes the plan.",
+        ),
+        (
+            "researching",
+            "Stop and report",
+            "stop",
+            "the report is written from what was found.",
+            "Stopping: the report is written from the findings so far.",
+        ),
+        (
+            "writing",
+            "Finish without the model",
+            "finish-by-code",
+            "what it hasn’t written appears as quotations, and so does what it hasn’t checked "
+            "unless code vouches for it.",
+            "Finishing without the model.",
+        ),
+    ],
+)
+def test_each_stage_says_what_its_button_does(
+    client: Client, modelled: Run, status: str, button: str, address: str, does: str, verdict: str
+) -> None:
+    Run.objects.update(status=status)
+    soup = shown(client, modelled)
+    offered = [each for each in texts(soup, ".controls button") if each not in {"Pause", "Cancel"}]
+    assert offered == [button]
+    [hint] = texts(soup, ".stop-hint")
+    assert hint.startswith(f"“{button}”") and hint.endswith(does)
+    soup = tell(client, modelled, address)
+    assert texts(soup, ".verdict-text") == [verdict]
+    assert button not in texts(soup, ".controls button") and not soup.select(".stop-hint")
+
+
+def test_a_report_that_is_finished_without_the_model_offers_it_no_more(
+    client: Client, modelled: Run
+) -> None:
+    Run.objects.update(status="writing")
+    tell(client, modelled, "finish-by-code")
+    Command.objects.update(taken_at_place="commands/broken_off/report/draft")
+    assert not shown(client, modelled).select(".stop-hint")
+
+
+@pytest.mark.parametrize(
+    ("status", "address", "told"),
+    [
+        ("writing", "plan-by-code", "This run is not making a plan."),
+        ("researching", "finish-by-code", "This run is not writing a report."),
+    ],
+)
+def test_no_other_stage_is_broken_off(
+    client: Client, modelled: Run, status: str, address: str, told: str
+) -> None:
+    Run.objects.update(status=status)
+    assert texts(tell(client, modelled, address), ".notice") == [told]
+    assert not Command.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["intake", "writing"])
+def test_a_run_without_a_model_offers_no_such_thing(client: Client, run: Run, status: str) -> None:
+    Run.objects.update(status=status, analyst="extractive")
+    address = {"intake": "plan-by-code", "writing": "finish-by-code"}[status]
+    assert "without the model" not in str(shown(client, run).select(".controls"))
+    told = "This run has no model whose answer it waits for."
+    assert texts(tell(client, run, address), ".notice") == [told]

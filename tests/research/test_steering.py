@@ -16,7 +16,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.loop import PAID_TWICE, Question
 from research.engine.loop import run_research as the_loop
-from research.engine.ports import SearchAnswer, SearchRequest
+from research.engine.ports import ModelAnswer, ModelRequest, SearchAnswer, SearchRequest
 from research.engine.records import RunState, Status
 from research.models import Run
 from research.readmodel.progress import load_progress
@@ -26,7 +26,7 @@ from research.threads.seeds import snapshot_run
 from research.worker import leases, notify
 from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
-from tests.engine.scripted import CHAIN, World, harbour
+from tests.engine.scripted import CHAIN, Oracle, World, harbour
 from tests.research.killing import Killed, killed_at
 from tests.support.run_schema import resource
 
@@ -334,3 +334,43 @@ def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, cha
         ("your pause", "It came when the research had ended."),
         (f"your instruction “{RECENT}”", "Not followed: the research had ended."),
     ]
+
+
+class Mute(Oracle):
+    """Never answers one task."""
+
+    def __init__(self, task: str, when_asked: Callable[[], object]) -> None:
+        super().__init__(CHAIN)
+        self.mute, self.when_asked = task, when_asked
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task == self.mute:
+            await sync_to_async(self.when_asked)()
+            await asyncio.Event().wait()
+        return await super().complete(request)
+
+
+@pytest.mark.parametrize(
+    ("task", "status", "tell"),
+    [("intake", "intake", runs.plan_by_code), ("draft", "writing", runs.finish_by_code)],
+)
+def test_a_worker_breaks_off_the_call_that_nobody_waits_for(
+    ada: AbstractUser, task: str, status: str, tell: Callable[..., object]
+) -> None:
+    run = runs.ask_question(ada, CHAIN.question, agreed=True)
+
+    def tell_then() -> None:
+        while Run.objects.get(pk=run.pk).status != status:
+            sleep(0.01)
+        tell(ada, run)
+
+    world = harbour(CHAIN)
+    world.model = Mute(task, tell_then)
+    assert advanced(run, world) == "done"
+    run.refresh_from_db()
+    assert run.status == "completed"
+    [problem] = run.problems.filter(where=f"model, {task}")
+    assert problem.message.endswith("without the model’s answer.")
+    assert [row.taken_at_place is not None for row in run.commands.all()] == [True]
+    replayed = asyncio.run(replay_run(run, {}))
+    assert replayed.identical and replayed.divergences == []

@@ -18,6 +18,7 @@ from research.engine.config import ResearchConfig
 from research.engine.loop import run_research as the_loop
 from research.models import Evidence, Run, Verdict
 from research.services import ServiceError, deleting, reviews, runs, threads
+from research.threads.seeds import snapshot_run
 from research.threads.verdicts import is_stale
 from research.worker import leases
 from research.worker.replay import replay_run
@@ -320,7 +321,7 @@ def test_a_rejected_passage_does_not_come_back(ada: AbstractUser) -> None:
 
 
 @pytest.mark.requirement("F6")
-def test_other_versions_remember_what_a_run_was_told_and_other_questions_do_not(
+def test_what_a_run_was_told_holds_for_its_other_versions_and_follow_ups(
     ada: AbstractUser, settings: Any
 ) -> None:
     settings.RESEARCH_MODEL = "scripted-model"
@@ -335,9 +336,44 @@ def test_other_versions_remember_what_a_run_was_told_and_other_questions_do_not(
     drafts = made_for(world, "draft")
     asked_before = len(drafts)
     assert f"- {told}" in drafts[-1]
-    ended(threads.follow_up(ada, run, SIMPLE.question), world)
+    next_one = ended(threads.follow_up(ada, run, SIMPLE.question), world)
     later = made_for(world, "draft")[asked_before:]
+    assert later and all(f"- {told}" in prompt for prompt in later)
+    assert f"- {told}" in made_for(world, "intake")[-1]
+    assert next_one.plan and next_one.plan["instructions"] == [told]
+    replayed = asyncio.run(replay_run(next_one, {}))
+    assert replayed.identical and replayed.divergences == []
+    assert snapshot_run(next_one, "follow_up").instructions == (told,)
+
+
+@pytest.mark.requirement("F6")
+def test_an_instruction_of_the_earlier_question_can_be_dropped(
+    ada: AbstractUser, settings: Any
+) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world, told, kept = harbour(CHAIN), "Only sources since 2023", "For laymen"
+    run = asked(ada, world, CHAIN.question)
+    run.rounds.filter(number=1).update(instructions=[told, kept])
+    run.agreed = False
+    followed = threads.follow_up(ada, run, SIMPLE.question)
+    assert advanced(followed, world) == "parked"
+    followed.refresh_from_db()
+    assert followed.plan and followed.plan["instructions"] == [told, kept]
+    runs.drop_instruction(ada, followed, f" {told}\n")
+    runs.approve_plan(ada, followed)
+    drafted = len(made_for(world, "draft"))
+    followed = ended(followed, world)
+    later = made_for(world, "draft")[drafted:]
     assert later and not any(told in prompt for prompt in later)
+    assert all(f"- {kept}" in prompt for prompt in later)
+    assert snapshot_run(followed, "deeper").instructions == (kept,)
+    deeper = threads.dig_deeper(ada, followed, [followed.aspects.earliest("pk").label])
+    Run.objects.filter(pk=deeper.pk).update(status="researching", analyst="a-model")
+    runs.drop_instruction(ada, deeper, kept)
+    deeper = ended(deeper, world)
+    assert deeper.problems.filter(message="Dropped after round 1.").exists()
+    assert f"- {kept}" not in made_for(world, "draft")[-1]
+    assert snapshot_run(deeper, "follow_up").instructions == ()
 
 
 def made_for(world: World, task: str) -> list[str]:

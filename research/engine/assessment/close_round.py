@@ -152,7 +152,7 @@ async def _assess_instructed(
     """
     if not wishes.is_instructed or wishes.reason or run.failing:
         return assessment, wishes
-    place = f"round/{run.ledger.round.number}/assess/{len(run.ledger.instructions)}"
+    place = f"round/{run.ledger.round.number}/assess/{run.ledger.times_instructed}"
     anew = await analyst_of(run).assess_ledger(place)
     if not anew.by_model:
         return assessment, wishes

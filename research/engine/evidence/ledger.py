@@ -56,7 +56,8 @@ class Ledger:
     """Records change only here, and every change is emitted.
 
     `leads` are those that a model named, `followed` the texts of those that were searched.
-    `ids_used`, `rejected` and `instructed` come from an earlier run of the thread.
+    `ids_used`, `rejected` and `instructed` come from an earlier run of the thread. `withdrawn` are
+    the instructions that people dropped, and `withdrawals` is how often they did.
     """
 
     question: str
@@ -79,6 +80,8 @@ class Ledger:
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
     instructed: tuple[str, ...] = ()
+    withdrawn: set[str] = field(default_factory=set)
+    withdrawals: int = 0
     relations: Relations = field(default_factory=Relations)
     refuses_by: RefusesBy = "likeness"
     began: Form = NEWEST
@@ -260,9 +263,27 @@ class Ledger:
 
     @property
     def instructions(self) -> list[str]:
-        """Return what people have asked for in their own words, oldest first."""
+        """Return what people have asked for in their own words and not dropped, oldest first."""
         later = (text for each in self.rounds for text in each.instructions)
-        return list(dict.fromkeys((*self.instructed, *self.plan.instructions, *later)))
+        told = dict.fromkeys((*self.instructed, *self.plan.instructions, *later))
+        return [text for text in told if text not in self.withdrawn]
+
+    @property
+    def times_instructed(self) -> int:
+        """Return how many instructions were given, those that were dropped since among them."""
+        return len(self.instructions) + self.withdrawals
+
+    def withdraw_instruction(self, text: str) -> None:
+        self.withdrawn.add(text)
+        self.withdrawals += 1
+
+    @property
+    def asked(self) -> str:
+        """Return the question and what people added to it in their own words, which says what their
+        case is as the question does; before `Form.EDITED` the question alone.
+        """
+        added = self.instructions if self.began >= Form.EDITED else []
+        return " ".join((self.question, *added))
 
     def skipped(self) -> list[Skipped]:
         return [skip for record in self.rounds for skip in record.skipped]

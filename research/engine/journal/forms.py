@@ -31,7 +31,10 @@ class Form(IntEnum):
     topics, and twice as many are kept. The last look sees what the report says on its points, and
     words what is left of one. The short answer has a line on each sub-question before the steps.
     Only short quotations that can be read alone stand among statements, and are cut before them. A
-    word that is code once is code everywhere.
+    word that is code once is code everywhere. What people told a run in words is shown to
+    comparison and repair, and to who checks next steps; it holds for follow-ups. A figure of the
+    question is its asker's, also where a page has it. Assessments and the summary are shown what
+    was found only to be quoted. A report that a person wants at once isn't reopened.
     """
 
 

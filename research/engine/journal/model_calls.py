@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -44,6 +44,9 @@ LONGEST_WAIT_SECONDS = 20.0
 
 TIME_IS_UP = "the model did not answer within its share of the run's time"
 NOT_NEEDED = "the answer was not needed"
+BROKEN_OFF = "a person wanted to go on without the model’s answer"
+BREAKING_OFF = {"intake": "plan_by_code", "report": "finish_by_code"}
+"""The commands that break off model calls, by the stage of the run in which they do."""
 
 MODEL: TypeAdapter[ModelAnswer] = TypeAdapter(ModelAnswer)
 
@@ -69,6 +72,8 @@ class ModelCalls(Recording):
         self._begun: dict[str, asyncio.Task[Entry]] = {}
         self._begun_in: dict[str, str] = {}
         self._held_for_begun: dict[str, Reservation] = {}
+        self._broken_off: set[str] = set()
+        self._waiting: set[asyncio.Timeout] = set()
 
     async def model(
         self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None = None
@@ -81,9 +86,41 @@ class ModelCalls(Recording):
         begun = self._begun.pop(place, None)
         entry = await (begun or self._model_entry(place, attempt, request, on_text))
         self._release_begun(place)
-        if entry.status == "failed" and entry.answer["reason"] == NOT_NEEDED:
+        reason = entry.answer["reason"] if entry.status == "failed" else ""
+        if reason == NOT_NEEDED:
             raise JournalEndsError(place)
+        if reason == BROKEN_OFF:
+            self._broken_off.add(stage := self.meter.stage)
+            if entry.answer["spent"] and stage in BREAKING_OFF:
+                await self.commands(f"broken_off/{place}", frozenset({BREAKING_OFF[stage]}))
         return self._answered(request, entry)
+
+    def break_off(self, command: str) -> None:
+        """Fail the model calls under way, and those that follow in the stage that a command breaks
+        off: in planning until a person answers, in writing to the end. Nothing in other stages.
+        """
+        stage = next(stage for stage, each in BREAKING_OFF.items() if each == command)
+        if self.meter.stage == stage:
+            self._broken_off.add(stage)
+            while self._waiting:
+                limit = self._waiting.pop()
+                if not limit.expired():
+                    limit.reschedule(asyncio.get_running_loop().time())
+
+    @property
+    def is_broken_off(self) -> bool:
+        """Return whether the stage goes on without answers of the model."""
+        return self.meter.stage in self._broken_off
+
+    @asynccontextmanager
+    async def _until_broken_off(self, seconds: float) -> AsyncIterator[None]:
+        """Raise `TimeoutError` after so many seconds, or when calls are broken off."""
+        async with asyncio.timeout(0 if self.is_broken_off else seconds) as limit:
+            self._waiting.add(limit)
+            try:
+                yield
+            finally:
+                self._waiting.discard(limit)
 
     def begin_model(self, place: str, request: ModelRequest, on_text: Hear | None = None) -> None:
         """Make the first attempt of a call before it is certain that its answer is needed.
@@ -123,9 +160,13 @@ class ModelCalls(Recording):
     async def wait_for_person(
         self, place: str, kinds: frozenset[str], beside: frozenset[str] = frozenset()
     ) -> dict[str, Any]:
-        """As in `Recording`; a run that waits for a person has no call in flight."""
+        """As in `Recording`; a run that waits for a person has no call in flight, and tries the
+        model again after it.
+        """
         try:
-            return await super().wait_for_person(place, kinds, beside)
+            answer = await super().wait_for_person(place, kinds, beside)
+            self._broken_off.discard("intake")
+            return answer
         except ParkedError:
             await asyncio.gather(*self._begun.values(), return_exceptions=True)
             raise
@@ -148,7 +189,7 @@ class ModelCalls(Recording):
         if entry.status == "failed":
             spent = entry.answer.get("spent")
             self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
-            if entry.answer["reason"] != NOT_NEEDED:
+            if entry.answer["reason"] not in {NOT_NEEDED, BROKEN_OFF}:
                 self.meter.usage.failed("model")
             paid = spent and MODEL.validate_python(spent)
             self.meter.failed_model(request.task, paid, entry.seconds, stage)
@@ -181,18 +222,26 @@ class ModelCalls(Recording):
             )
         try:
             await self._wait(place, attempt, request.task)
+            if self.is_broken_off:
+                unsent = ModelFailedError(BROKEN_OFF, permanent=True)
+                return await self._put(
+                    replace(pending, status="failed", answer=_model_failed(unsent))
+                )
             await self._put(pending)
             started = self._live_tools(place).clock.monotonic()
             unseen = self.meter.at_most(request, self.analyst)
             unexpected = ModelFailedError(UNEXPECTED, permanent=True, spent=unseen)
             try:
-                async with asyncio.timeout(self._model_seconds(request.task)):
+                async with self._until_broken_off(self._model_seconds(request.task)):
                     with contain_errors(place, unexpected, self.is_outage):
                         answered = await _send_request(model, request, on_text)
                         answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
                 late = ModelFailedError(TIME_IS_UP, permanent=True, spent=unseen)
+                if self.is_broken_off:
+                    spent = self.meter.prompt_only(request, self.analyst)
+                    late = ModelFailedError(BROKEN_OFF, permanent=True, spent=spent)
                 settled = replace(pending, status="failed", answer=_model_failed(late))
             except ModelFailedError as failure:
                 settled = replace(pending, status="failed", answer=_model_failed(failure))
@@ -255,7 +304,9 @@ class ModelCalls(Recording):
             return
         asked = before.answer.get("retry_after_seconds")
         wait = self.backoff_seconds * 2.0 ** (attempt - 2) if asked is None else float(asked)
-        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS, self.seconds_left(task)))
+        with suppress(TimeoutError):
+            async with self._until_broken_off(min(wait, LONGEST_WAIT_SECONDS)):
+                await asyncio.sleep(self.seconds_left(task))
 
 
 async def _send_request(model: Model, request: ModelRequest, on_text: Hear | None) -> ModelAnswer:

@@ -15,6 +15,7 @@ from typing import Any
 from research.engine.assessment.assessment import Assessment, MissingInfo
 from research.engine.assessment.gaps import same_gap
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task
 from research.engine.llm_tasks.prompting.fences import fences
@@ -25,6 +26,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.records import Dimensions, Evidence, Gap
 from research.engine.report.parts.dating import is_alike
+from research.engine.report.parts.inline_quotes import found_to_quote
 from research.engine.run import Run
 from research.engine.text.entities import find_numbers
 from research.engine.text.quantities import written_amounts
@@ -103,6 +105,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "fence": fences(run),
         "left_out": len(ledger.statable) - len(findings),
         "also_found": also_found(run, findings, room - sum(map(size_of, findings))),
+        "only_quoted": found_to_quote(ledger),
         "disputes": newest_disputes(ledger),
         "gaps": gaps_shown(ledger),
         "leads": unsearched_leads(ledger),

@@ -201,6 +201,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     return {
         "question": run.question.text,
         "today": run.question.today,
+        "instructions": ledger.instructions if run.form >= Form.EDITED else [],
         "language": ledger.plan.language,
         "aspects": list(ledger.aspects.values()),
         "findings": (shown := most_relevant(usable_evidence(ledger), room)),

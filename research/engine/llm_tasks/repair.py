@@ -117,6 +117,7 @@ async def _ask_to_repair(
     def context(room: int) -> dict[str, Any]:
         return {
             "question": run.question.text,
+            "instructions": run.ledger.instructions if run.form >= Form.EDITED else [],
             "language": run.ledger.plan.language,
             "aspects": _aspects_of(run.ledger, found),
             "faults": found,

@@ -49,7 +49,7 @@ from research.engine.report.draft import (
 )
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
-from research.engine.report.parts.inline_quotes import quotable
+from research.engine.report.parts.inline_quotes import found_to_quote, quotable
 from research.engine.report.parts.timeline import asks_for_course, course_part, dated_events
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
@@ -294,6 +294,7 @@ def _summary_context(
         "is_edited": run.form >= Form.EDITED,
         "most_of_course": MOST_OF_COURSE if has_course else 0,
         "gaps": gaps_shown(ledger),
+        "only_quoted": found_to_quote(ledger),
         "length": f"at most {words * max(2, len(parts))}",
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from research.engine.assessment import stages
 from research.engine.assessment.stop_rule import Stop
 from research.engine.budget.wind_down import cost_of_a_round
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.report import messages
 from research.engine.report.report_gate import Written
@@ -51,11 +52,11 @@ def _everything_failed(run: Run) -> bool:
     return not run.ledger.evidence and run.journal.all_failed()
 
 
-def should_reopen(run: Run, written: Written | None) -> bool:
+async def should_reopen(run: Run, written: Written | None) -> bool:
     """Return whether research goes on for one round: the next round's topics are ready then."""
     if written is None or written.gate.decision != "retry" or run.is_fixed:
         return False
-    if not run.rules.reopens_after_draft:
+    if not run.rules.reopens_after_draft or await _is_wanted_at_once(run):
         return False
     reason = run.state.termination_reason
     full = len(run.ledger.rounds) >= run.config.adaptive_max_depth
@@ -71,6 +72,18 @@ def should_reopen(run: Run, written: Written | None) -> bool:
     run.is_reopened, run.candidates = True, topics
     run.log("research reopens: the draft failed in %s", ", ".join(written.gate.feedback))
     return True
+
+
+async def _is_wanted_at_once(run: Run) -> bool:
+    """Return whether a person wants the report without further answers of the model."""
+
+    async def read() -> bool:
+        return run.journal.is_broken_off
+
+    if run.form < Form.EDITED:
+        return False
+    wanted: bool = await run.journal.decide_once(f"{run.report_place}/wanted_at_once", read)
+    return wanted
 
 
 async def reopen_research(run: Run) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.drafting import is_sentence, quote_statement
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement

@@ -19,7 +19,7 @@ from research.engine.text.similarity import find_twin
 from research.engine.text.tokens import normalise_space
 from research.engine.threads.load_seed import reopen_aspect, take_over, take_over_for
 from research.engine.threads.seed import Seed
-from research.engine.threads.user_commands import is_followed
+from research.engine.threads.user_commands import NOT_FOLLOWED, TOLD, is_followed
 
 NEW_TOPIC = "new_topic"
 SAME_TOPIC = "same_topic"
@@ -36,6 +36,8 @@ async def begin_run(run: Run) -> None:
     if seed is not None and seed.kind == "deeper":
         await _dig_deeper(run, seed)
     elif seed is not None and await _is_same_topic(run, seed):
+        if run.form >= Form.EDITED:
+            run.instructions = seed.instructions
         await take_over_for(run, seed, await agree_on_plan(run, await take_in(run)))
         run.candidates = first_topics(run.ledger, by_parts=run.searches_parts)
     else:
@@ -90,7 +92,8 @@ def _seed_summary(seed: Seed) -> str:
 async def _dig_deeper(run: Run, seed: Seed) -> None:
     """The same plan and ledger; the first round looks for the chosen sub-questions alone."""
     run.update_state(status=Status.INTAKE)
-    run.journal.emit(seed.plan)
+    told = seed.instructions if run.form >= Form.EDITED else seed.plan.instructions
+    run.journal.emit(replace(seed.plan, instructions=told))
     await take_over(run, seed)
     run.tried = set(run.ledger.pages)
     wanted = [aspect_id for aspect_id in seed.wanted if aspect_id in run.ledger.aspects]
@@ -124,7 +127,8 @@ def _reopen_topic(run: Run, aspect_id: str) -> Topic:
 
 ANSWERS = frozenset({"answer", "skip"})
 VERDICTS = frozenset({"approve", "revise"})
-INSTRUCT = frozenset({"instruct"})
+BESIDE = TOLD | {"plan_by_code"}
+"""Commands that are taken with a verdict: the last one came when there was no call to break off."""
 PLAN_TERMS = ("scope", "evidence_strategy", "output_format")
 """What a plan says beside its sub-questions: a person may word it anew."""
 CONSENT = "searches_private_words"
@@ -159,12 +163,12 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
     run.update_state(complexity=plan.complexity, language=plan.language)
     is_asked = not (run.question.agreed or _may_start(run, plan))
     if not (is_asked or run.is_fixed) and run.form >= Form.COMPUTED:
-        _take_instructions(run, await run.journal.commands("plan", INSTRUCT))
+        _take_instructions(run, await run.journal.commands("plan", BESIDE))
         plan = replace(plan, instructions=run.instructions)
     while is_asked:
         run.journal.emit(plan)
         run.update_state(status=Status.AWAITING_APPROVAL)
-        command = await run.journal.wait_for_person(f"approval/{turn}", VERDICTS, INSTRUCT)
+        command = await run.journal.wait_for_person(f"approval/{turn}", VERDICTS, BESIDE)
         _take_instructions(run, command.get("beside", ()))
         if "depth" in command:
             run.config = run.config.model_copy(update={"research_depth": command["depth"]})
@@ -184,11 +188,16 @@ async def agree_on_plan(run: Run, understood: Understood) -> Plan:
 
 
 def _take_instructions(run: Run, told: Iterable[Mapping[str, Any]]) -> None:
-    """Follow what the run was told before research begins."""
-    earlier = run.question.seed.instructions if run.question.seed else ()
-    for each in told:
+    """Follow what the run was told before research begins, without what was dropped."""
+    seed = run.question.seed
+    earlier = seed.instructions if seed and run.form < Form.EDITED else ()
+    for each in (command for command in told if command["kind"] in TOLD):
         text = normalise_space(str(each["text"]))
-        if is_followed(run, text, (*earlier, *run.instructions)):
+        if each["kind"] == "drop_instruction":
+            if text not in run.instructions:
+                run.trouble(f"your instruction “{text}”", NOT_FOLLOWED)
+            run.instructions = tuple(kept for kept in run.instructions if kept != text)
+        elif is_followed(run, text, (*earlier, *run.instructions)):
             run.instructions = (*run.instructions, text)
 
 

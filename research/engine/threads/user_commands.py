@@ -19,7 +19,8 @@ from research.engine.text.tokens import normalise_space
 
 ENDING = frozenset({"stop", "cancel"})
 WAKING = ENDING | {"resume", "dig_deeper"}
-TAKEN = frozenset({"stop", "cancel", "pause", "add_topic", "drop_topic", "dig_deeper", "instruct"})
+TOLD = frozenset({"instruct", "drop_instruction"})
+TAKEN = TOLD | {"stop", "cancel", "pause", "add_topic", "drop_topic", "dig_deeper"}
 TAKEN_BY_A_TREE = frozenset({"stop", "cancel", "pause"})
 DEEPER_ROUNDS = 2
 MOST_ROUNDS = 20
@@ -27,6 +28,7 @@ MOST_ASPECTS = 20
 MOST_INSTRUCTIONS, INSTRUCTION_LENGTH = 6, 300
 """Instructions that prompts show, and the characters of one: together less than a long question."""
 USER = "user"
+NOT_FOLLOWED = "Not dropped: it isn't followed."
 
 Command = Mapping[str, Any]
 
@@ -48,7 +50,7 @@ async def take_commands(run: Run, place: str) -> CommandOutcome:
     Raises `ParkedError`.
     """
     kinds = TAKEN_BY_A_TREE if run.is_fixed else TAKEN
-    known = len(run.ledger.instructions)
+    known = run.ledger.times_instructed
     taken = await run.journal.commands(place, kinds)
     news = _obey_all(run, taken)
     turn = 0
@@ -58,7 +60,7 @@ async def take_commands(run: Run, place: str) -> CommandOutcome:
         taken = [dict(woken), *await run.journal.commands(f"{place}/resumed/{turn}", kinds)]
         news = _obey_all(run, taken) or news
     return CommandOutcome(
-        _command_reason(taken), news, is_instructed=len(run.ledger.instructions) > known
+        _command_reason(taken), news, is_instructed=run.ledger.times_instructed > known
     )
 
 
@@ -66,14 +68,14 @@ async def ask_person(run: Run, place: str, question: str) -> CommandOutcome:
     """Wait, paused, for the answer to a question, and for other commands; continuing means another
     round. Raises `ParkedError`.
     """
-    known = len(run.ledger.instructions)
+    known = run.ledger.times_instructed
     woken = await _pause_run(run, place, question)
     beside = await run.journal.commands(f"{place}/resumed", TAKEN - {"pause"})
     resumed = {**woken, "kind": "dig_deeper", "rounds": 1}
     taken = [resumed if woken["kind"] == "resume" else woken, *beside]
     news = _obey_all(run, taken)
     return CommandOutcome(
-        _command_reason(taken), news, is_instructed=len(run.ledger.instructions) > known
+        _command_reason(taken), news, is_instructed=run.ledger.times_instructed > known
     )
 
 
@@ -107,6 +109,8 @@ def _obey_command(run: Run, command: Command) -> bool:
             return True
         case "instruct":
             _add_instruction(run, normalise_space(str(command["text"])))
+        case "drop_instruction":
+            _drop_instruction(run, normalise_space(str(command["text"])))
     return False
 
 
@@ -127,6 +131,9 @@ def late_commands(commands: Sequence[Command]) -> Iterator[Problem]:
             case "instruct":
                 where = f"your instruction “{normalise_space(str(command['text']))}”"
                 yield Problem(where, "Not followed: the research had ended.")
+            case "drop_instruction":
+                where = f"your instruction “{normalise_space(str(command['text']))}”"
+                yield Problem(where, "Not dropped: the research had ended.")
             case "dig_deeper":
                 yield Problem("your wish to dig deeper", "It came when the research had ended.")
             case "pause":
@@ -140,7 +147,18 @@ def _add_instruction(run: Run, text: str) -> None:
     """Show an instruction in all prompts that follow; one that no prompt can show is refused."""
     ledger = run.ledger
     if is_followed(run, text, ledger.instructions):
+        ledger.withdrawn.discard(text)
         ledger.update_round(instructions=(*ledger.round.instructions, text))
+
+
+def _drop_instruction(run: Run, text: str) -> None:
+    """Show an instruction in no prompt that follows."""
+    ledger, where = run.ledger, f"your instruction “{text}”"
+    if text in ledger.instructions:
+        ledger.withdraw_instruction(text)
+        run.trouble(where, f"Dropped after round {ledger.round.number}.")
+    else:
+        run.trouble(where, NOT_FOLLOWED)
 
 
 def is_followed(run: Run, text: str, known: Sequence[str]) -> bool:

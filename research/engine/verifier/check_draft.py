@@ -133,7 +133,7 @@ async def steps_that_follow(
     """
     if not steps:
         return (), Judged("")
-    judged = await _ask(run, steps, "verify/steps", (CitedQuote(run.question.text, "question"),))
+    judged = await _ask(run, steps, "verify/steps", (CitedQuote(run.ledger.asked, "question"),))
     if judged.use != "believed":
         return (), judged
     return tuple(each for each in steps if each not in judged.other), judged

@@ -134,8 +134,10 @@ def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
         return []
     made = calculate_formulas(statement, ledger)
     asked = any(operand.evidence == QUESTION for each in made for operand in each.operands)
-    shown = [CitedQuote(each.formula, COMPUTED) for each in made]
-    return [CitedQuote(ledger.question, ASKED), *shown] if asked or not made else shown
+    shown = [
+        CitedQuote(each.formula.replace(f"({QUESTION})", f"({ASKED})"), COMPUTED) for each in made
+    ]
+    return [CitedQuote(ledger.asked, ASKED), *shown] if asked or not made else shown
 
 
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:

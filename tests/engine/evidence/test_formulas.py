@@ -113,3 +113,40 @@ def test_german_words_and_scales_behind_digits_are_numbers(quote: str, text: str
 def test_a_word_that_only_looks_like_a_number_is_none(word: str) -> None:
     with pytest.raises(NotComputedError, match="in no quote"):
         formulas_of("16 {= 8 * 2} Türen", ("E1", f"Die {word} mit 2 Türen."))
+
+
+@pytest.mark.parametrize(
+    "quote, text, formula",
+    [
+        (
+            "It took nine hours on a table of 400 million rows.",
+            "80 million {= 20% * 400 million} rows",
+            "20% (E1) × 400 million rows (Q) = 80 million rows",
+        ),
+        (
+            "It took nine hours on a table of 400 million rows.",
+            "80 million {= 20% * 400} rows",
+            "20% (E1) × 400 million rows (Q) = 80 million rows",
+        ),
+        (  # another thing of the same number
+            "The visitors of the park, 400 million in all, pay a ticket.",
+            "80 million {= 20% * 400 million} visitors of the park",
+            "20% (E1) × 400 million (E2) = 80 million visitors",
+        ),
+        (  # another measure
+            "A page has 400 million bytes.",
+            "80 million {= 20% * 400 million} bytes",
+            "20% (E1) × 400 million (E2) = 80 million bytes",
+        ),
+    ],
+    ids=["same", "without scale", "another thing", "another measure"],
+)
+def test_a_figure_of_the_question_is_its_asker_s_though_a_quote_has_it(
+    quote: str, text: str, formula: str
+) -> None:
+    _, formulas = split_formulas(text)
+    sources = [("E1", QUOTE), ("E2", quote), (ASKED, QUESTION)]
+    [made] = compute_formulas(formulas, sources, marks_asked=True)
+    assert made.formula == formula
+    [before] = compute_formulas(formulas, sources)
+    assert "(Q)" not in before.formula and "400 million (E2)" in before.formula

@@ -4,6 +4,7 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import DraftAnswer, read_draft
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import check_statement
@@ -128,3 +129,42 @@ def test_a_figure_said_again_keeps_its_formula_and_evidence(known: Ledger) -> No
     )
     assert again.formulas == made.formulas and set(again.evidence) == {"E1", "E2"}
     assert other.formulas == () and other.evidence == ("E2",)
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "seen"),
+    [
+        (
+            Form.EDITED,
+            "- 180 [1] ÷ your 90 lamps = 2 times",
+            "180 (E1) ÷ 90 lamps (question) = 2 times",
+        ),
+        (Form.COMPUTED, "- 180 [1] ÷ 90 [2] = 2 times", "180 (E1) ÷ 90 (E2) = 2 times"),
+    ],
+)
+def test_a_figure_of_the_asker_is_shown_as_theirs_and_not_cited(
+    form: Form, line: str, seen: str
+) -> None:
+    made, _ = ledger("How many times the lamps of our pier, which has 90 lamps?")
+    made.began = form
+    for number, text in enumerate((NEW, "The pier of Ys has 90 lamps, too.")):
+        source = page(f"https://s{number}.example/", text)
+        made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    said = cite_ids("In 2020 it had 2 times {= 180 / 90} the lamps. [E1, E2]", made)
+    assert CitedQuote(seen, "computed by code") in shown_pair(said, made).quotes
+    rendered = render_report(made, Draft((said,), (Section("A1", (said,)),)), "", 0, 0)
+    assert line in rendered.markdown
+    cited = {each.url: each.calculations for each in rendered.citations}
+    assert bool(cited["https://s1.example/"]) is (form < Form.EDITED)
+
+
+@pytest.mark.parametrize(
+    ("form", "outcome"), [(Form.EDITED, "undecided"), (Form.COMPUTED, "refused")]
+)
+def test_what_people_told_the_run_of_their_case_may_be_computed_with(
+    known: Ledger, form: Form, outcome: str
+) -> None:
+    known.began, known.instructed = form, ("Our pier has 45 lamps.",)
+    said = cite_ids("It has 4 times {= 180 / 45} the lamps. [E2]", known)
+    assert check_statement(said, known).outcome == outcome

@@ -259,4 +259,4 @@ def test_a_share_of_an_amount_in_the_question_cites_its_record_alone() -> None:
     [calculation] = calculate(told, known)
     assert calculation is not None and calculation.formula.startswith("20% (E1) × 400 million")
     text = render_report(known, draft, "", 0, 0, Layout()).markdown
-    assert "- 20% [1] × 400 million rows = 80 million" in text
+    assert "- 20% [1] × your 400 million rows = 80 million" in text

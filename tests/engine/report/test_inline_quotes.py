@@ -10,12 +10,13 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
 from research.engine.llm_tasks.draft import read_draft
-from research.engine.llm_tasks.prompting.ask import TEMPLATES
+from research.engine.llm_tasks.prompting.ask import PROMPTS, TEMPLATES
 from research.engine.offline.drafting import is_sentence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,
+    found_to_quote,
     quotable,
     quote_inline,
     without_told_quotes,
@@ -197,3 +198,15 @@ def test_prompts_show_what_may_be_quoted(dictated: Ledger) -> None:
     prompt = template.render(quotable=quotable(dictated, {"A1"}), fence=_Fence())
     assert "# ONLY FOR QUOTATION" in prompt and f'[E2] (A1) "{POURED.upper()}"' in prompt
     assert not template.render(quotable=[], fence=_Fence()).strip()
+
+
+def test_assessments_see_what_is_only_quoted_as_found(dictated: Ledger) -> None:
+    assert [each.id for each in found_to_quote(dictated)] == ["E2"]
+    for name in ("assess", "small/assess", "summary"):
+        assert '{% include "found_to_quote.md" %}' in (PROMPTS / f"{name}.md").read_text()
+    template = TEMPLATES.get_template("found_to_quote.md")
+    prompt = template.render(only_quoted=found_to_quote(dictated), fence=_Fence())
+    assert "# FOUND, ONLY TO BE QUOTED" in prompt and f'[E2] (A1) "{POURED.upper()}"' in prompt
+    assert not template.render(only_quoted=[], fence=_Fence())
+    dictated.began = Form.COMPUTED
+    assert found_to_quote(dictated) == []

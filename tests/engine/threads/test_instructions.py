@@ -9,6 +9,7 @@ import pytest
 
 from research.engine.journal import ParkedError, recording
 from research.engine.journal.forms import Form
+from research.engine.llm_tasks import compare
 from research.engine.records import Aspect, Gap, Plan, Problem, Status, StopReason
 from research.engine.threads.user_commands import MOST_INSTRUCTIONS, late_commands
 from tests.engine.rounds.test_verification import KNOBS, QUESTION, tower
@@ -37,11 +38,15 @@ def instruct(text: str = RECENT) -> dict[str, Any]:
     return {"kind": "instruct", "text": text}
 
 
+def drop(text: str = RECENT) -> dict[str, Any]:
+    return {"kind": "drop_instruction", "text": text}
+
+
 class During(Commands):
     """What it holds comes once research has begun."""
 
     async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
-        return [] if kinds == {"instruct"} else await super().take(kinds)
+        return await super().take(kinds) if "stop" in kinds else []
 
 
 def shown_to(world: World, task: str) -> list[str]:
@@ -90,6 +95,50 @@ async def test_what_is_told_during_planning_is_followed_from_the_first_page_on()
     for task in ("read", "assess", "draft"):
         assert {*shown_to(world, task)} == {f"- {RECENT}"}, task
     await check_replay(world, CHAIN.question, ran)
+
+
+@pytest.mark.parametrize("form", [Form.EDITED, Form.COMPUTED])
+async def test_comparison_and_repair_see_it_too(
+    monkeypatch: pytest.MonkeyPatch, form: Form
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    monkeypatch.setattr(compare, "COMPARED_FROM", 1)
+    world, shown = harbour(CHAIN), f"- {RECENT}" if form is Form.EDITED else ""
+    assert world.model is not None
+    world.model.twists["section"] = world.model.twists["draft"] = _overstate
+    knobs = {"research_depth": "thorough"}
+    ran = await world.ask(CHAIN.question, inbox=Commands(instruct()), **knobs)
+    for task in ("compare", "repair"):
+        assert {*shown_to(world, task)} == {shown}, task
+    await check_replay(world, CHAIN.question, ran, **knobs)
+
+
+def _overstate(draft: Answer) -> Answer:
+    return {**draft, "statements": [e.replace(". [", " in 1803. [") for e in draft["statements"]]}
+
+
+async def test_one_that_is_dropped_is_shown_no_longer_and_may_be_given_again() -> None:
+    world = harbour(CHAIN)
+    inbox = During(instruct(), instruct("For laymen"), drop())
+    ran = await world.ask(CHAIN.question, inbox=inbox)
+    assert {*shown_to(world, "draft")} == {"- For laymen"}
+    assert ran.rounds[0].instructions == (RECENT, "For laymen")
+    assert [(p.where, p.message) for p in ran.of(Problem)] == [
+        (f"your instruction “{RECENT}”", "Dropped after round 1.")
+    ]
+    await check_replay(world, CHAIN.question, ran)
+    again = harbour(SIMPLE)
+    ran = await again.ask(SIMPLE.question, inbox=During(instruct(), drop(), instruct(), drop("X")))
+    assert shown_to(again, "draft")[-1] == f"- {RECENT}"
+    assert [p.message for p in ran.of(Problem)][-1] == "Not dropped: it isn't followed."
+    await check_replay(again, SIMPLE.question, ran)
+
+
+async def test_one_that_is_dropped_during_planning_was_never_followed() -> None:
+    world = harbour(SIMPLE)
+    ran = await world.ask(SIMPLE.question, inbox=Commands(instruct(), drop(), drop()))
+    assert ran.only(Plan).instructions == () and not any(shown_to(world, "read"))
+    assert [p.message for p in ran.of(Problem)] == ["Not dropped: it isn't followed."]
 
 
 async def test_a_run_of_an_earlier_form_follows_it_from_the_first_round_s_end_on(
@@ -205,11 +254,11 @@ async def test_a_tree_of_a_fixed_size_leaves_it_alone() -> None:
 
 
 def test_one_that_comes_too_late_is_told_among_the_problems() -> None:
-    [problem] = late_commands([instruct(f" {RECENT} ")])
-    assert (problem.where, problem.message) == (
-        f"your instruction “{RECENT}”",
-        "Not followed: the research had ended.",
-    )
+    problems = late_commands([instruct(f" {RECENT} "), drop()])
+    assert [(each.where, each.message) for each in problems] == [
+        (f"your instruction “{RECENT}”", "Not followed: the research had ended."),
+        (f"your instruction “{RECENT}”", "Not dropped: the research had ended."),
+    ]
 
 
 async def test_an_address_that_it_names_may_be_looked_for() -> None:

@@ -22,7 +22,10 @@ from research.engine.evidence.claims.operands import (
     Calculation,
     NotComputedError,
     Operand,
+    as_given,
+    is_askers,
     is_rounded,
+    plain_value,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
 from research.engine.text.numerals import (
@@ -116,21 +119,23 @@ def makes_figure_of(formula: Formula, text: str) -> bool:
 
 
 def compute_formulas(
-    formulas: Sequence[Formula], sources: Sequence[tuple[str, str]]
+    formulas: Sequence[Formula],
+    sources: Sequence[tuple[str, str]],
+    *,
+    marks_asked: bool = False,
 ) -> tuple[Calculation, ...]:
     """Recompute the figures of a sentence from `sources`, pairs of a record's id, or `ASKED`, and
     its text. Raises `NotComputedError` where a result differs, and where a number is nobody's.
 
     Numbers may leave out the scale that their texts give ("300 / 40" of millions), all of them
-    where one does.
+    where one does. With `marks_asked` a figure that the question gives for the same is its asker's,
+    though a quote has it, too, and is marked as such.
     """
-    readings = [in_english]
-    if any(is_continental(f"{each.before} {each.terms}") for each in formulas):
-        readings.append(from_continental)
-    failed = None
+    is_foreign = any(is_continental(f"{each.before} {each.terms}") for each in formulas)
+    readings, failed = _READINGS if is_foreign else _READINGS[:1], None
     for read, is_scaled in product(readings, (False, True)):
         try:
-            return _compute_all(formulas, sources, read, is_scaled)
+            return _compute_all(formulas, sources, read, is_scaled, marks_asked)
         except NotComputedError as error:
             failed = failed or error
     raise failed or NotComputedError("it has no formula")
@@ -141,11 +146,11 @@ def has_foreign_figure(
 ) -> bool:
     """Return whether a sentence has a figure that its formulas don't make and no source gives."""
     results = (_figure_of(each, read) for each in formulas for read in _READINGS)
-    made = {value for each in results if each for value in (_plain_value(each), each.base)}
+    made = {value for each in results if each for value in (plain_value(each), each.base)}
     given = (read(text) for _, text in sources for read in _READINGS)
     known = made.union(*map(_values_in, given))
     return all(
-        any(_plain_value(a) not in known and a.base not in known for a in _figures_in(read(text)))
+        any(plain_value(a) not in known and a.base not in known for a in _figures_in(read(text)))
         for read in _READINGS
     )
 
@@ -160,7 +165,7 @@ def _figures_in(text: str) -> Iterator[Amount]:
 
 def _values_in(text: str) -> set[Fraction]:
     amounts = find_amounts(text)
-    written = {value for each in amounts for value in (_plain_value(each), each.base, each.value)}
+    written = {value for each in amounts for value in (plain_value(each), each.base, each.value)}
     return written | {each.value for each in find_numerals(text)}
 
 
@@ -169,16 +174,19 @@ def _compute_all(
     sources: Sequence[tuple[str, str]],
     read: _Reading,
     is_scaled: bool,
+    marks_asked: bool,
 ) -> tuple[Calculation, ...]:
     given, calculations = [*sources], list[Calculation]()
     for formula in formulas:
-        terms = [*_terms_of(formula.terms, given, read, is_scaled)]
-        calculations.append(_compute(formula, terms, read))
+        terms = [*_terms_of(formula, given, read, is_scaled, marks_asked)]
+        calculations.append(_compute(formula, terms, read, marks_asked))
         given.append(("", calculations[-1].result))
     return tuple(calculations)
 
 
-def _compute(formula: Formula, terms: Sequence[str | _Term], read: _Reading) -> Calculation:
+def _compute(
+    formula: Formula, terms: Sequence[str | _Term], read: _Reading, marks_asked: bool
+) -> Calculation:
     said = _figure_of(formula, read)
     if said is None:
         raise NotComputedError(f"no figure stands in front of {{= {formula.terms}}}")
@@ -194,7 +202,7 @@ def _compute(formula: Formula, terms: Sequence[str | _Term], read: _Reading) -> 
         raise NotComputedError(f"{{= {formula.terms}}} makes it in another unit")
     shown = tuple(Operand(term.source, term.text) for term in numbers)
     written = read(formula.before + formula.after)[said.start : said.end].strip()
-    return Calculation("formula", shown, written, _written(terms))
+    return Calculation("formula", shown, written, _written(terms, marks_asked))
 
 
 def _figure_of(formula: Formula, read: _Reading) -> Amount | None:
@@ -245,15 +253,32 @@ class _Term:
 
 
 def _terms_of(
-    terms: str, sources: Sequence[tuple[str, str]], read: _Reading, is_scaled: bool
+    formula: Formula,
+    sources: Sequence[tuple[str, str]],
+    read: _Reading,
+    is_scaled: bool,
+    marks_asked: bool,
 ) -> Iterator[str | _Term]:
     """Yield the signs and the numbers of a formula, with the scale of their texts if wanted."""
-    for token in _TOKEN.finditer(_TIMES.sub("*", terms)):
+    for token in _TOKEN.finditer(_TIMES.sub("*", formula.terms)):
         if token["sign"]:
             yield _SIGNS.get(token["sign"], token["sign"])
         elif written := token["number"].strip():
-            scaled = _scaled_term(written, sources, read) if is_scaled else None
-            yield scaled or _term(written, sources, read)
+            given, values = sources, _values_of(written, read)
+            said = f"{formula.before} {formula.after}"
+            if marks_asked and is_askers(values, [(i, read(text)) for i, text in sources], said):
+                given = sorted(sources, key=lambda each: each[0] != ASKED)
+            scaled = _scaled_term(written, given, read) if is_scaled else None
+            term = scaled or _term(written, given, read)
+            if marks_asked and term.source == ASKED:
+                term = replace(term, text=as_given(dict(given)[ASKED], values, term.text))
+            yield term
+
+
+def _values_of(written: str, read: _Reading) -> set[Fraction]:
+    """Return the values that a number of a formula may have, with the scale that it may lack."""
+    value = _value_of(read(written)) or Fraction(0)
+    return {value, *(value * scale for scale in _SCALES.values() if _BARE.fullmatch(written))}
 
 
 def _scaled_term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term | None:
@@ -294,13 +319,9 @@ def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _
 
 def _value_of(written: str) -> Fraction | None:
     if len(found := find_amounts(written)) == 1:
-        return _plain_value(found[0])
+        return plain_value(found[0])
     numerals = find_numerals(written)  # a year is no amount
     return numerals[0].value if len(numerals) == 1 else None
-
-
-def _plain_value(amount: Amount) -> Fraction:
-    return amount.base if amount.dimension == "ratio" else amount.value
 
 
 def _quantity_in(text: str, value: Fraction) -> _Quantity | None:
@@ -311,7 +332,7 @@ def _quantity_in(text: str, value: Fraction) -> _Quantity | None:
     known = {
         _Quantity(value, each.base, _measure_of(each.dimension))
         for each in amounts
-        if value in {_plain_value(each), each.base}
+        if value in {plain_value(each), each.base}
     }
     if len(known) == 1:
         return known.pop()
@@ -367,13 +388,12 @@ def _joined(one: _Measure, other: _Measure, sign: ast.operator) -> _Measure:
     return frozenset((name, n) for name, n in powers.items() if n)
 
 
-def _written(terms: Sequence[str | _Term]) -> str:
+def _written(terms: Sequence[str | _Term], marks_asked: bool) -> str:
     """Return the formula with the source of each number behind it."""
-    shown = ""
+    shown, unmarked = "", {""} if marks_asked else {"", ASKED}
     for term in terms:
         if isinstance(term, _Term):
-            is_quoted = term.source not in {"", ASKED}
-            shown += f"{term.text} ({term.source})" if is_quoted else term.text
+            shown += term.text if term.source in unmarked else f"{term.text} ({term.source})"
         else:
             shown += term if term in "()" else f" {_SHOWN.get(term, term)} "
     return normalise_space(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -22,6 +22,8 @@ TO_A_FRACTION = Fraction(1, 100)
 
 ASKED = "Q"
 """The id of the question, as that of a record, where one of its amounts is an operand."""
+REACH = 40
+"""Characters around a figure whose words tell what it is a figure of."""
 _SIGNS = {"difference": "−", "sum": "+", "ratio": "÷", "share_of": "×"}
 
 
@@ -54,6 +56,7 @@ class Calculation:
     operands: tuple[Operand, ...]
     result: str
     terms: str = ""
+    marks_asked: bool = False
 
     @property
     def formula(self) -> str:
@@ -62,7 +65,9 @@ class Calculation:
             return f"{self.terms} = {self.result}"
         sign = _SIGNS.get(self.operation)
         written = [
-            operand.text if operand.evidence == ASKED else f"{operand.text} ({operand.evidence})"
+            operand.text
+            if operand.evidence == ASKED and not self.marks_asked
+            else f"{operand.text} ({operand.evidence})"
             for operand in self.operands
         ]
         if sign:
@@ -144,6 +149,44 @@ def _of_measure(amounts: Sequence[Amount], dimension: str, terms: frozenset[str]
     if len(fitting) > 1:
         fitting = [amount for amount in fitting if amount.noun and amount.noun in terms]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def plain_value(amount: Amount) -> Fraction:
+    return amount.base if amount.dimension == "ratio" else amount.value
+
+
+def is_askers(
+    values: Container[Fraction], sources: Sequence[tuple[str, str]], sentence: str
+) -> bool:
+    """Return whether the question gives one of these values for what a quote gives it for: with the
+    same noun or, of the same measure, among at least as many words of the sentence.
+    """
+    found = {record: _given_as(text, values) for record, text in sources}
+    own, quoted = found.pop(ASKED, None), [each for each in found.values() if each]
+    if own is None or not quoted:
+        return own is not None
+    (amount, words), said = own, term_set(sentence)
+    return all(
+        amount.dimension == other.dimension
+        and (amount.noun == other.noun != "" or len(words & said) >= len(around & said))
+        for other, around in quoted
+    )
+
+
+def as_given(text: str, values: Container[Fraction], written: str) -> str:
+    """Return how a text writes an amount of one of these values, with what it counts; `written` if
+    it gives none.
+    """
+    found = _given_as(text, values)
+    return text[found[0].start : found[0].end].strip() if found else written
+
+
+def _given_as(text: str, values: Container[Fraction]) -> tuple[Amount, frozenset[str]] | None:
+    """Return the first amount of a text that has one of these values, and the words around it."""
+    for each in find_amounts(text):
+        if plain_value(each) in values or each.base in values:
+            return each, term_set(text[max(0, each.start - REACH) : each.end + REACH])
+    return None
 
 
 def is_rounded(value: Fraction, said: Amount, exact: Fraction) -> bool:

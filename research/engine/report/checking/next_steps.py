@@ -109,11 +109,11 @@ def _named(code: str) -> list[str]:
 
 
 def _given(step: Statement, ledger: Ledger) -> str:
-    """Return what a step may draw on: its quotes, their headings, the question, and what its
+    """Return what a step may draw on: its quotes, their headings, what was asked, and what its
     formulas make. Raises `NotComputedError`.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     quotes = [source.quote for record in records for source in record.sources]
     heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
     made = [each.result for each in calculate_formulas(step, ledger)]
-    return " ".join((*quotes, *heads, ledger.question, *made))
+    return " ".join((*quotes, *heads, ledger.asked, *made))

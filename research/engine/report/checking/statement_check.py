@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
@@ -198,14 +199,16 @@ def calculate_formulas(statement: Statement, ledger: Ledger) -> tuple[Calculatio
     """Return the calculations of a statement's formulas. Raises `NotComputedError`."""
     if not statement.formulas:
         return ()
-    return compute_formulas(statement.formulas, sources_of_formulas(statement, ledger))
+    sources = sources_of_formulas(statement, ledger)
+    marks_asked = ledger.began >= Form.EDITED
+    return compute_formulas(statement.formulas, sources, marks_asked=marks_asked)
 
 
 def sources_of_formulas(statement: Statement, ledger: Ledger) -> list[tuple[str, str]]:
-    """Return the quotes that a statement cites, by their records, and the question."""
+    """Return the quotes that a statement cites, by their records, and what was asked."""
     cited = [ledger.book.records[i] for i in statement.evidence if i in ledger.book.records]
     quoted = [(each.id, " ".join(source.quote for source in each.sources)) for each in cited]
-    return [*quoted, (ASKED, ledger.question)]
+    return [*quoted, (ASKED, ledger.asked)]
 
 
 def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculation, ...]:
@@ -219,12 +222,11 @@ def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculat
     quotes = [(record.id, record.sources[0].quote) for record in known]
     if is_asked:
         whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
-        quotes = [*whole, (ASKED, ledger.question)]
+        quotes = [*whole, (ASKED, ledger.asked)]
     context = _claim_context(known, ledger)
     reads_limits = ledger.began >= Form.COMPUTED
-    return (
-        compute(statement.text, computed.operation, quotes, context, reads_limits=reads_limits),
-    )
+    made = compute(statement.text, computed.operation, quotes, context, reads_limits=reads_limits)
+    return (replace(made, marks_asked=ledger.began >= Form.EDITED),)
 
 
 def _is_supported(statement: Statement, ledger: Ledger) -> bool:

@@ -23,8 +23,8 @@ from research.engine.untrusted.order_words import content_terms
 MOST_NEW = 0.4
 """Share of a quotation's words that another statement may lack and still say the same."""
 
-MOST_QUOTABLE = 6
-"""Sentences that an author is shown to quote."""
+MOST_QUOTABLE, MOST_FOUND = 6, 12
+"""Sentences that an author is shown to quote, and an assessment as found."""
 
 NAME_WORDS = 2
 """Words of the name of a page's site beside a quotation, on average."""
@@ -36,7 +36,15 @@ LEAST_SHARED = 2
 """Content words that it shares with its sub-question, unless it has half of what it replaces."""
 
 
-def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
+def found_to_quote(ledger: Ledger) -> list[Evidence]:
+    """Return the sentences that assessments see as found: reports have them as quotations."""
+    is_told = ledger.began >= Form.EDITED
+    return quotable(ledger, ledger.aspects, MOST_FOUND) if is_told else []
+
+
+def quotable(
+    ledger: Ledger, aspect_ids: Container[str], most: int = MOST_QUOTABLE
+) -> list[Evidence]:
     """Return the sentences on some sub-questions that an author may quote where they belong, but
     not state: they read a little like what a page wants others to say.
     """
@@ -46,7 +54,7 @@ def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
     sentences = [r for r in found if is_sentence(r) and not is_firmly_an_order(r.claim)]
     if ledger.began >= Form.EDITED:
         sentences = [record for record in sentences if len(slices_of(record)) == 1]
-    return sorted(sentences, key=lambda r: -r.relevance)[:MOST_QUOTABLE]
+    return sorted(sentences, key=lambda r: -r.relevance)[:most]
 
 
 def quoted_if_due(said: Statement, ledger: Ledger) -> Statement:

@@ -31,12 +31,16 @@ class Calculated:
         formula = self.calculation.formula
         return formula if self.calculation.terms else f"{self.statement.text} {formula}"
 
-    def citing(self, marks: Marks, line: str) -> str:
+    def citing(self, marks: Marks, line: str, words: Labels) -> str:
         """Return the line with the citations of its figures instead of the ids of their evidence,
-        which say nothing to a reader.
+        which say nothing to a reader, and with figures of the question as the asker's own.
         """
         for operand in self.calculation.operands:
-            if operand.evidence not in {"", ASKED}:
+            if operand.evidence == ASKED:
+                for figure in (operand.text, escape_markdown(operand.text)):
+                    own = words["own_figure"].format(figure=figure)
+                    line = line.replace(f"{figure} ({ASKED})", own)
+            elif operand.evidence:
                 line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
         return line
 
@@ -59,10 +63,12 @@ def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
     return tuple(found.values())
 
 
-def lines_with(record_id: str, calculations: Iterable[Calculated], marks: Marks) -> tuple[str, ...]:
+def lines_with(
+    record_id: str, calculations: Iterable[Calculated], marks: Marks, words: Labels
+) -> tuple[str, ...]:
     """Return the lines of the calculations that use a record."""
     return tuple(
-        each.citing(marks, each.line)
+        each.citing(marks, each.line, words)
         for each in calculations
         if any(operand.evidence == record_id for operand in each.calculation.operands)
     )
@@ -78,7 +84,7 @@ def calculations_section(calculations: Sequence[Calculated], words: Labels, mark
     for each in calculations:  # "80 million" and "80 million rows" are one
         shown.setdefault(each.calculation.terms or each.calculation.formula, each)
     lines = [
-        f"- {each.citing(marks, escape_markdown(each.calculation.formula))}"
+        f"- {each.citing(marks, escape_markdown(each.calculation.formula), words)}"
         for each in shown.values()
     ]
     return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

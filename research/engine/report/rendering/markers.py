@@ -145,11 +145,13 @@ class Markers:
         return without_places(markdown)
 
     def citations(self) -> tuple[Citation, ...]:
-        found = []
+        found, words = [], labels_for(self.ledger.plan.language)
         for url, number in self.numbers.items():
             ids = tuple(record_id for record_id, page in self.quoted if page == url)
             lines = unique_texts(
-                line for i in ids for line in lines_with(i, self.calculations, self.numbers_of)
+                line
+                for i in ids
+                for line in lines_with(i, self.calculations, self.numbers_of, words)
             )
             places = tuple(self.places.get(number, ()))
             found.append(Citation(number, ids, url, tuple(lines), places))

@@ -8,6 +8,7 @@ from itertools import groupby, takewhile
 
 from research.engine.assessment.answer_status import tally
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
 from research.engine.records import Aspect, AspectState
 from research.engine.report.draft import Draft, Statement

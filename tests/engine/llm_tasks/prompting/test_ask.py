@@ -25,6 +25,7 @@ from tests.engine.scripted import Clock, Web
 GOOD = '{"statements": [{"number": 1, "text": "It is old.", "evidence": ["E1"]}]}'
 CONTEXT = {
     "question": "How old?",
+    "instructions": [],
     "language": "en",
     "faults": [],
     "evidence": [],
