@@ -148,4 +148,4 @@ def show_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
 def download(request: HttpRequest, run: Run, extension: str) -> HttpResponse:
     if extension not in SHARED_FORMATS:
         raise Http404("no such format")
-    return download_report(run, extension)
+    return download_report(request, run, extension)

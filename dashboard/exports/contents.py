@@ -75,6 +75,11 @@ class Citation:
         return self.url if len(self.url) <= LONGEST_LINK else ""
 
     @property
+    def web_link(self) -> str:
+        """Return the URL; '' if it is none of the web, or too long for a link."""
+        return self.link if self.on_the_web else ""
+
+    @property
     def dated(self) -> str:
         read = gettext("read %(date)s") % {"date": words.format_day(self.fetched)}
         return f"{words.format_partial_date(self.published)}, {read}" if self.published else read
@@ -82,11 +87,15 @@ class Citation:
 
 @dataclass(frozen=True)
 class Contents:
-    """Report and citations of a run; '' and () if no report was written."""
+    """Report and citations of a run; '' and () if no report was written.
+
+    Unless it `has_quotes`, a text to read ends with the report: its numbers lead to the pages.
+    """
 
     run: Run
     markdown: str
     citations: tuple[Citation, ...]
+    has_quotes: bool = True
 
     @property
     def title(self) -> str:
@@ -106,7 +115,7 @@ class Contents:
             yield tuple(group)
 
 
-def load_contents(run: Run) -> Contents:
+def load_contents(run: Run, *, has_quotes: bool = True) -> Contents:
     """Load the latest report of a run. The number of queries is constant."""
     report = latest_report(run)
     if report is None or not report.markdown:
@@ -114,7 +123,7 @@ def load_contents(run: Run) -> Contents:
     rests_on = labels_cited(report) & RunRows(run).rejected
     text = add_rejection_note(report.markdown) if rests_on else report.markdown
     titled = strip_unprintable(with_title(text, title_of(run), run.question))
-    return Contents(run, titled, tuple(load_citations(run, report)))
+    return Contents(run, titled, tuple(load_citations(run, report)), has_quotes)
 
 
 def strip_unprintable(text: str) -> str:

@@ -34,7 +34,8 @@ def render(whole: Contents) -> bytes:
         "blocks": [
             block.plain() for block in parse_blocks(whole.markdown, numbers, whole.language)
         ],
-        "citations": [citation_data(citation) for citation in whole.citations],
+        "citations": [citation_data(each) for each in whole.citations if whole.has_quotes],
+        "pages": {} if whole.has_quotes else {each.number: each.web_link for each in whole.citations},
     }
     compiled = typst.compile(str(TEMPLATE), sys_inputs={"report": json.dumps(told)})
     assert isinstance(compiled, bytes)  # a list only for one file per page
