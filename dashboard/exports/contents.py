@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
+from types import MappingProxyType
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,9 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.addresses import is_shared
 from dashboard.contexts.evidence import count_sources
+from dashboard.markdown.statements import cited_texts
 from dashboard.queries.run_rows import (
     RunRows,
     cited_rows,
+    labels_at,
     labels_cited,
     latest_report,
     stored_texts,
@@ -39,13 +42,15 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Ha
 class Passage:
     """A quote with its context in the stored page; the context is '' if the copy was deleted.
 
-    `sources` counts the independent sites (or documents) of its claim.
+    `sources` counts the independent sites (or documents) of its claim, `statements` are those of
+    the report that cite it, behind their sections.
     """
 
     before: str
     quote: str
     after: str
     sources: str = ""
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,9 +154,24 @@ def with_title(markdown: str, title: str, question: str) -> str:
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:
     texts = dict(stored_texts(run).values_list("sha256", "text"))
     places = {entry["marker"]: entry.get("places") or () for entry in report.citations}
+    statements = _statements_by_record(report)
     for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
-            yield make_citation(number, rows, texts, places[number])
+            yield make_citation(number, rows, texts, places[number], statements[number])
+
+
+def _statements_by_record(report: Report) -> dict[int, dict[str, list[str]]]:
+    """Return the statements behind each number, by the label of the record that they rest on."""
+    citations = {entry["marker"]: entry for entry in report.citations}
+    found: dict[int, dict[str, list[str]]] = {number: {} for number in citations}
+    for said in cited_texts(report.markdown):
+        where = " › ".join(filter(None, (said.heading, said.label)))
+        text = strip_unprintable(f"{where}: {said.text}" if where else said.text)
+        for number, place in said.markers:
+            for label in labels_at(citations[number], place) if number in citations else ():
+                told = found[number].setdefault(label, [])
+                told += [text] if text not in told else []
+    return found
 
 
 def make_citation(
@@ -159,9 +179,13 @@ def make_citation(
     rows: Sequence[EvidenceSource],
     texts: dict[str, str],
     places: Iterable[Sequence[str]] = (),
+    statements: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Citation:
     first = rows[0]
     shown = {(row.start, row.end): row for row in rows}
+    told: dict[tuple[int, int], list[str]] = {span: [] for span in shown}
+    for row in rows:
+        told[row.start, row.end] += statements.get(row.evidence.label, ())
     indexes = {row.evidence.label: list(shown).index((row.start, row.end)) for row in rows[::-1]}
     return Citation(
         number=number,
@@ -171,7 +195,10 @@ def make_citation(
         section="" if first.section == first.title else strip_unprintable(first.section),
         published=strip_unprintable(first.published or ""),
         fetched=first.fetched_at,
-        passages=tuple(quote_passages(shown.values(), texts)),
+        passages=tuple(
+            replace(passage, statements=tuple(dict.fromkeys(told[span])))
+            for span, passage in zip(shown, quote_passages(shown.values(), texts), strict=True)
+        ),
         places=tuple(indexes.get(labels[0], 0) for labels in places),
     )
 

@@ -42,5 +42,5 @@ FORMAT = Format(
     "text/html; charset=utf-8",
     render,
     position=4,
-    purpose=_("One file, with each quote in its context"),
+    purpose=_("One file, to open in a browser"),
 )

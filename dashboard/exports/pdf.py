@@ -20,6 +20,7 @@ from dashboard.exports.contents import Citation, Contents
 
 EM_SPACE = "\u2003"
 """Stands for a tab, which Typst sets without width."""
+SHOWN = ("before", "quote", "after")
 TEMPLATE = Path(__file__).with_name("report.typ")
 
 
@@ -51,7 +52,7 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "link": citation.link,
         "dated": citation.dated,
         "passages": [
-            {name: str(text).replace("\t", EM_SPACE) for name, text in vars(passage).items()}
+            {name: getattr(passage, name).replace("\t", EM_SPACE) for name in SHOWN}
             for passage in citation.passages
         ],
     }
