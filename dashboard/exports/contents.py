@@ -24,6 +24,7 @@ from dashboard.queries.run_rows import (
     latest_report,
     stored_texts,
 )
+from dashboard.queries.thread_queries import Correction, find_corrections, later_questions
 from dashboard.titles import in_plain_words, title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, Report, Run
@@ -125,8 +126,10 @@ def load_contents(run: Run, *, has_quotes: bool = True) -> Contents:
     report = latest_report(run)
     if report is None or not report.markdown:
         return Contents(run, "", ())
-    rests_on = labels_cited(report) & RunRows(run).rejected
-    text = add_rejection_note(report.markdown) if rests_on else report.markdown
+    rows = RunRows(run)
+    notes = [REJECTED] if labels_cited(report) & rows.rejected else []
+    notes += (_told(each, rows) for each in find_corrections(rows, later_questions(run)))
+    text = _with_notes(report.markdown, list(map(str, notes)))
     titled = strip_unprintable(with_title(text, title_of(run), run.question))
     return Contents(run, titled, tuple(load_citations(run, report)), has_quotes)
 
@@ -136,10 +139,32 @@ def strip_unprintable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
-def add_rejection_note(markdown: str) -> str:
-    """Add a note below the title that the report rests on rejected evidence."""
+def _with_notes(markdown: str, notes: Sequence[str]) -> str:
+    """Return a report with notes below its title on what has become of it."""
+    if not notes:
+        return markdown
     title, _, rest = markdown.partition("\n\n")
-    return f"{title}\n\n> {REJECTED}\n\n{rest}"
+    return "\n\n".join((title, *(f"> {note}" for note in notes), rest))
+
+
+def _told(correction: Correction, rows: RunRows) -> str:
+    """Return what a follow-up corrects in a report, by the numbers of its citations."""
+    told = (
+        (
+            correction.newer,
+            gettext("A follow-up of %(date)s has newer values for citations %(numbers)s."),
+        ),
+        (
+            correction.disputed,
+            gettext("A follow-up of %(date)s found sources that disagree on citations %(numbers)s."),
+        ),
+    )
+    day = words.format_day(correction.at)
+    return " ".join(
+        text % {"date": day, "numbers": ", ".join(map(str, sorted({*map(rows.numbers.get, labels)})))}
+        for labels, text in told
+        if labels
+    )
 
 
 def with_title(markdown: str, title: str, question: str) -> str:

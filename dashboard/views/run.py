@@ -82,7 +82,7 @@ def page_of(
     """
     focus_on_first(*forms.values())
     rows = RunRows(run)
-    context, state = desk_of(rows, **forms) | conversation_context(run), fragments.build_from(rows)
+    context, state = desk_of(rows, **forms) | conversation_context(rows), fragments.build_from(rows)
     context |= {
         "tab": tab,
         "live": state.page(),
