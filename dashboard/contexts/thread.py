@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
@@ -14,6 +15,7 @@ from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
 from dashboard.contexts.quality import listed_open
+from dashboard.contexts.quotes import anchor_of
 from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.markdown.report import open_points
@@ -27,6 +29,7 @@ from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
 from research.readmodel.progress_parts import AspectPart
 from research.runtime import installation
+from research.threads.seeds import labels_left_out
 
 FIRST = _("First report")
 WEAK = {AnswerStatus.ONE_SOURCE, AnswerStatus.DISPUTED}
@@ -120,12 +123,49 @@ def review_context(rows: RunRows) -> dict[str, Any]:
         "rejected": len(rows.rejected),
         "rests_on": bool(rows.rejected & rows.cited_labels),
         "sentences": [
-            (entry["marker"], f"{reverse('run', args=[rows.run.public_id])}#cite-{entry['marker']}")
+            (entry["marker"], reverse("run", args=[rows.run.public_id]) + _anchor_in(entry, rows))
             for entry in (rows.report.citations if rows.report else ())
             if rows.rejected.intersection(entry["evidence_ids"])
         ],
         "lacking": [worded(each) for each in evidence_gate(rows).reason],
     }
+
+
+def loss_of(rows: RunRows, labels: Collection[str]) -> str:
+    """Return what a revision leaves out if the records of these labels are rejected."""
+    cited = [row for row in rows.evidence if row.label in rows.cited_labels]
+    prefetch_related_objects(cited, "quotes")
+    before, gone = (labels_left_out(cited, rejected) for rejected in ((), labels))
+    lost = sum(behind <= gone and not behind <= before for behind in rows.resting)
+    kept = sum(not behind <= gone and bool(behind & (gone - before)) for behind in rows.resting)
+    taken = len(gone - before - set(labels))
+    told = [
+        ngettext(
+            "If rejected, a revision leaves out %(n)s statement.",
+            "If rejected, a revision leaves out %(n)s statements.",
+            lost,
+        )
+        if lost
+        else gettext("If rejected, a revision leaves out no statement."),
+        ngettext(
+            "%(n)s keeps its other sources.", "%(n)s keep their other sources.", kept
+        )
+        if kept
+        else "",
+        ngettext(
+            "%(n)s more finding rests on the same words and goes with it, unless it is marked as "
+            "supported.",
+            "%(n)s more findings rest on the same words and go with it, unless they are marked as "
+            "supported.",
+            taken,
+        )
+        if taken
+        else "",
+    ]
+    counts = (lost, kept, taken)
+    return " ".join(
+        text % {"n": words.format_number(n)} for text, n in zip(told, counts, strict=True) if text
+    )
 
 
 def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
@@ -147,9 +187,18 @@ def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
 
 def _place_of(citation: dict[str, Any], rows: RunRows) -> str:
     """Return the query of the first place at which a citation rests on a doubtful record."""
-    places = enumerate(citation.get("places") or ())
-    first = next((n for n, labels in places if rows.flagged.intersection(labels)), None)
+    first = _first_place(citation, rows.flagged)
     return "" if first is None else f"?place={first}"
+
+
+def _anchor_in(citation: dict[str, Any], rows: RunRows) -> str:
+    """Return the anchor of the first place at which a citation rests on a rejected record."""
+    return f"#{anchor_of(citation['marker'], _first_place(citation, rows.rejected) or 0)}"
+
+
+def _first_place(citation: dict[str, Any], labels: Set[str]) -> int | None:
+    places = enumerate(citation.get("places") or ())
+    return next((n for n, behind in places if labels.intersection(behind)), None)
 
 
 def versions_context(run: Run) -> dict[str, Any]:

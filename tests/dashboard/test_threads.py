@@ -380,6 +380,86 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
     assert "Rests on rejected evidence" in answer.content.decode()
 
 
+@pytest.fixture
+def joined(run: Run) -> Run:
+    """A run whose [1] stands for three findings: on one passage, on its words, and on another."""
+    for number in (2, 3):
+        add_evidence(run, number)
+    run.evidence.get(label="E3").quotes.update(start=0, end=1, quote="Yews.")
+    text = "# Oaks\n\nThey are slow. [1] They are old. [1] They are both. [1]\n"
+    places = [["E1"], ["E3"], ["E1", "E3"]]
+    citation = {"marker": 1, "evidence_ids": ["E1", "E2", "E3"], "url": URL, "places": places}
+    run.reports.update(markdown=text, citations=[citation])
+    return run
+
+
+def findings(client: Client, run: Run) -> dict[str, str]:
+    """What is told below the buttons of each finding behind [1], by its label."""
+    answer = client.get(f"/runs/{run.public_id}/citations/1/")
+    cards = BeautifulSoup(answer.content, "html.parser").select(".card:has([name=finding])")
+    told = {}
+    for card in cards:
+        label, text = card.select_one("[name=finding]"), card.select_one("form + p")
+        assert label is not None and text is not None
+        told[str(label["value"])] = " ".join(text.text.split())
+    return told
+
+
+def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
+    client: Client, joined: Run, admin: User
+) -> None:
+    lost = "If rejected, a revision leaves out 1 statement. 1 keeps its other sources."
+    along = "1 more finding rests on the same words and goes with it, unless it is marked as supported."
+    told = findings(client, joined)
+    assert told == {
+        "E1": f"{lost} {along}",
+        "E2": f"{lost} {along}",
+        "E3": lost,
+    }
+    reviews.record_verdict(admin, joined.evidence.get(label="E1"), "accept")
+    told = findings(client, joined)
+    assert told["E2"] == "If rejected, a revision leaves out no statement."
+    other = joined.evidence.get(label="E3").quotes.get()
+    other.pk, other.position, other.url, other.quote = None, 1, "https://b.test/", "Beech"
+    other.save()
+    assert findings(client, joined)["E3"] == f"{lost} Its quotes on 1 more page go with it."
+
+
+def test_one_finding_behind_a_number_is_rejected_alone_and_taken_back(
+    client: Client, joined: Run
+) -> None:
+    address = f"/runs/{joined.public_id}/citations/1/judge/"
+    client.post(address, {"verdict": "reject", "finding": "E3"})
+    assert [(v.evidence.label, v.verdict) for v in Verdict.objects.all()] == [("E3", "reject")]
+    html = page(client, joined)
+    assert '<span class="rejected">They are old.</span>' in html
+    assert '<span class="rejected">They are slow.</span>' not in html
+    link = BeautifulSoup(html, "html.parser").select_one(".review .notice-row a")
+    assert link is not None and str(link["href"]).endswith("#cite-1-1"), "where it is cited"
+    assert findings(client, joined)["E3"] == "Rejected. Press again to take it back."
+    client.post(address, {"verdict": "withdraw", "finding": "E3"})
+    assert "Rests on rejected evidence" not in page(client, joined)
+    assert client.post(address, {"verdict": "reject", "finding": "E9"}).status_code == 404
+
+
+def test_a_revision_keeps_the_findings_that_were_not_rejected(
+    client: Client, joined: Run, admin: User
+) -> None:
+    reviews.record_verdict(admin, joined.evidence.get(label="E1"), "reject")
+    reviews.record_verdict(admin, joined.evidence.get(label="E2"), "accept")
+    post(client, joined, "revise")
+    seed = Snapshot.objects.get(run__parent=joined).content
+    assert [each["id"] for each in seed["evidence"]] == ["E2", "E3"]
+
+
+def test_a_number_with_one_finding_is_judged_as_a_whole_and_tells_what_is_lost(
+    client: Client, run: Run
+) -> None:
+    assert findings(client, run) == {}
+    answer = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "If rejected, a revision leaves out 1 statement." in answer
+
+
 def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:
     judged, address = f"/runs/{run.public_id}/citations/1/judge/", "/citations/1/"
 
