@@ -13,7 +13,6 @@ from django.views.i18n import set_language
 
 from dashboard import sharing
 from dashboard.automation import views as automation
-from dashboard.forms.form_errors import by_form
 from dashboard.views import (
     account,
     ask,

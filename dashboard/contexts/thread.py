@@ -84,7 +84,7 @@ def conversation_context(rows: RunRows) -> dict[str, Any]:
             "url": reverse("thread", args=[run.thread.public_id]),
             "before": [turn for first, turn in asked if first < own],
             "after": [turn for first, turn in asked if first > own],
-        }
+        },
     }
 
 
@@ -147,9 +147,7 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
         )
         if lost
         else gettext("If rejected, a revision leaves out no statement."),
-        ngettext(
-            "%(n)s keeps its other sources.", "%(n)s keep their other sources.", kept
-        )
+        ngettext("%(n)s keeps its other sources.", "%(n)s keep their other sources.", kept)
         if kept
         else "",
         ngettext(
@@ -198,7 +196,7 @@ def _anchor_in(citation: dict[str, Any], rows: RunRows) -> str:
 
 def _first_place(citation: dict[str, Any], labels: Set[str]) -> int | None:
     places = enumerate(citation.get("places") or ())
-    return next((n for n, behind in places if labels.intersection(behind)), None)
+    return next((n for n, behind in places if not labels.isdisjoint(behind)), None)
 
 
 def versions_context(run: Run) -> dict[str, Any]:

@@ -33,6 +33,10 @@ AROUND = 120
 LONGEST_LINK = 2_000
 """Maximum characters of a linked URL: Word allows about 2,080, Typst 8,000."""
 REJECTED = _("A reviewer rejected evidence that this report rests on; it was not revised since.")
+NEWER = _("A follow-up of %(date)s has newer values. Citation numbers here: %(numbers)s.")
+DISPUTED = _(
+    "A follow-up of %(date)s found sources that disagree. Citation numbers here: %(numbers)s."
+)
 
 # Not allowed in XML 1.0 (Word), and useless in all other formats. "a\x00b" → "ab"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -149,21 +153,13 @@ def _with_notes(markdown: str, notes: Sequence[str]) -> str:
 
 def _told(correction: Correction, rows: RunRows) -> str:
     """Return what a follow-up corrects in a report, by the numbers of its citations."""
-    told = (
-        (
-            correction.newer,
-            gettext("A follow-up of %(date)s has newer values for citations %(numbers)s."),
-        ),
-        (
-            correction.disputed,
-            gettext("A follow-up of %(date)s found sources that disagree on citations %(numbers)s."),
-        ),
-    )
+    told = ((correction.newer, NEWER), (correction.disputed, DISPUTED))
     day = words.format_day(correction.at)
+    cited = [(sorted({rows.numbers[label] for label in labels}), text) for labels, text in told]
     return " ".join(
-        text % {"date": day, "numbers": ", ".join(map(str, sorted({*map(rows.numbers.get, labels)})))}
-        for labels, text in told
-        if labels
+        str(text) % {"date": day, "numbers": ", ".join(map(str, numbers))}
+        for numbers, text in cited
+        if numbers
     )
 
 
@@ -245,4 +241,5 @@ def in_context(text: str, start: int, end: int) -> Passage:
         before = "… " + before[-AROUND:].partition(" ")[2]
     if len(after) > AROUND:
         after = after[:AROUND].rpartition(" ")[0] + " …"
-    return Passage(*map(strip_unprintable, (before, text[start:end], after)))
+    before, quote, after = map(strip_unprintable, (before, text[start:end], after))
+    return Passage(before, quote, after)

@@ -102,7 +102,9 @@ def test_a_table_names_the_statements_that_cite_each_quote(run: Run) -> None:
     other.quotes.update(start=0, end=3)
     citation = {"marker": 1, "evidence_ids": ["E1", "E2"], "url": URL}
     places = [["E1"], ["E1", "E2"], ["E1"]]
-    text = "# Oaks\n\nOaks live long. [1]\n\n## Age\n\nThey grow slowly. [1] Old ones are hollow. [1]"
+    text = (
+        "# Oaks\n\nOaks live long. [1]\n\n## Age\n\nThey grow slowly. [1] Old ones are hollow. [1]"
+    )
     Report.objects.update(markdown=text, citations=[{**citation, "places": places}])
     head, *lines = csv.reader(StringIO(written(run, "csv").decode("utf-8-sig")))
     told = {line[1]: line[head.index("Statements of the report")] for line in lines}
@@ -137,7 +139,9 @@ def test_a_file_without_quotes_ends_with_the_report_and_links_its_pages(
 
 def test_numbers_of_a_file_without_quotes_link_no_document(run: Run) -> None:
     EvidenceSource.objects.update(url="file:///oaks/oak.md")
-    Report.objects.update(citations=[{**Report.objects.get().citations[0], "url": "file:///oaks/oak.md"}])
+    Report.objects.update(
+        citations=[{**Report.objects.get().citations[0], "url": "file:///oaks/oak.md"}]
+    )
     for extension in ("html", "pdf", "docx"):
         content = export_report(run, FORMATS[extension], with_quotes=False).content
         reads(extension, content)

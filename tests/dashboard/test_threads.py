@@ -111,7 +111,8 @@ def test_a_report_names_the_follow_up_that_corrects_it(client: Client, run: Run)
     told = corrections(client, run)
     assert "Corrected on" in told and "And today?" in told
     assert "Replaced here: citation 1" in told and "Disputed" not in told
-    links = [each["href"] for each in BeautifulSoup(page(client, run), "html.parser").select(".corrected a")]
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    links = [each["href"] for each in soup.select(".corrected a")]
     assert links == [f"/runs/{later.public_id}/", f"/runs/{run.public_id}/#cite-1"]
     assert corrections(client, later) == ""
     Report.objects.filter(run=later).update(markdown=DISPUTED)
@@ -142,7 +143,7 @@ def test_a_dispute_that_a_report_knew_and_other_records_of_that_id_correct_nothi
 def test_exports_and_shared_pages_say_that_a_report_was_corrected(run: Run, admin: User) -> None:
     later = correct(run, DISPUTED)
     text = export_report(run, FORMATS["md"]).content.decode()
-    assert "found sources that disagree on citations 1." in text
+    assert "found sources that disagree. Citation numbers here: 1." in text
     link = people.share_report(admin, run)
     shared = Client().get(f"/s/{link.token}/").content.decode()
     assert "Disputed since" in shared
@@ -409,7 +410,9 @@ def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     client: Client, joined: Run, admin: User
 ) -> None:
     lost = "If rejected, a revision leaves out 1 statement. 1 keeps its other sources."
-    along = "1 more finding rests on the same words and goes with it, unless it is marked as supported."
+    along = (
+        "1 more finding rests on the same words and goes with it, unless it is marked as supported."
+    )
     told = findings(client, joined)
     assert told == {
         "E1": f"{lost} {along}",
