@@ -7,14 +7,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 from django.urls.resolvers import RoutePattern
 from django.views.i18n import set_language
 
 from dashboard import sharing
 from dashboard.automation import views as automation
-from dashboard.forms.form_errors import by_form
 from dashboard.views import (
     account,
     ask,
@@ -166,5 +164,5 @@ urlpatterns = [
     path("language/", login_not_required(set_language), name="set_language"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
-    path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),
+    path("sign-out/", account.sign_out, name="sign_out"),
 ]

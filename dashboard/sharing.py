@@ -22,10 +22,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dashboard.addresses import address_of, as_shared, link_to_share
 from dashboard.contexts.report import SHARED_FORMATS, export_links
 from dashboard.contexts.run import run_head
+from dashboard.contexts.thread import corrections_context
 from dashboard.forms.form_errors import by_form
 from dashboard.live import fragments
 from dashboard.queries import queries
 from dashboard.queries.run_rows import RunRows, latest_report
+from dashboard.queries.thread_queries import later_questions
 from dashboard.stored_texts import worded
 from dashboard.views.citation import render_citation
 from dashboard.views.run import download_report
@@ -132,6 +134,7 @@ def show_report(request: HttpRequest, run: Run) -> HttpResponse:
         "is_shared": True,
         "shows": "ended outcome report answer",
         "run": run_head(run, trust=rows.trust, judged_by_model=rows.judged_by_model),
+        "corrections": corrections_context(rows, later_questions(run)),
         "live": fragments.render_leaves(rows, LEAVES),
         "exports": export_links(run),
         "markdown": address_of(run, "export", "md"),
@@ -148,4 +151,4 @@ def show_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
 def download(request: HttpRequest, run: Run, extension: str) -> HttpResponse:
     if extension not in SHARED_FORMATS:
         raise Http404("no such format")
-    return download_report(run, extension)
+    return download_report(request, run, extension)

@@ -15,6 +15,7 @@ from django.db import transaction
 from dashboard.models import SignInLink
 
 COMMAND = ".venv/bin/python manage.py sign_in_link"
+CREATE_ACCOUNT = ".venv/bin/python manage.py createsuperuser"
 
 
 def new_link_token() -> str:

@@ -83,7 +83,7 @@ document.addEventListener("keydown", (event) => {
 addEventListener("scroll", tellSection, { passive: true });
 document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
 
-// a report is shown once its whole message is there
+// a report is shown once its message is whole
 function tellAnew() {
   delete document.querySelector(".in-view")?.dataset.at;
   tellSection();
@@ -128,7 +128,7 @@ function line(cite) {
 
 function closeMenu(event) {
   const menu = document.querySelector(".exports[open]");
-  if (!menu || event.target.closest(".exports :is(summary, [data-copy])")) return;
+  if (!menu || event.target.closest(".exports :is(summary, fieldset, [data-copy])")) return;
   if (event.type === "click" || event.key === "Escape") menu.open = false;
 }
 for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMenu);

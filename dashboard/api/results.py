@@ -65,12 +65,16 @@ def read_report(request: HttpRequest, run_id: str) -> ReportOut:
 
 
 @router.get("/{run_id}/exports/{extension}", summary="Export the report of a run")
-def export_run(request: HttpRequest, run_id: str, extension: str) -> HttpResponse:
-    """Formats: docx, pdf, md, html, csv, json, ris and bib."""
+def export_run(
+    request: HttpRequest, run_id: str, extension: str, quotes: bool = True
+) -> HttpResponse:
+    """Formats: docx, pdf, md, html, csv, json, ris and bib. With `quotes=false` the first four end
+    with the report, without the quotes of its citations.
+    """
     run = queries.find_run(request.auth.user, run_id)
     if extension not in FORMATS:
         raise Http404("no such format")
-    written = export_report(run, FORMATS[extension])
+    written = export_report(run, FORMATS[extension], with_quotes=quotes)
     return HttpResponse(written.content, content_type=written.content_type)
 
 

@@ -42,9 +42,10 @@ class LocalRuns:
     def show(self, public_id: str) -> dict[str, Any]:
         return run_resource(self.find(public_id))
 
-    def export(self, public_id: str, form: str) -> Exported:
+    def export(self, public_id: str, form: str, *, with_quotes: bool) -> Exported:
+        run = self.find(public_id)
         try:
-            return export_report(self.find(public_id), FORMATS[form])
+            return export_report(run, FORMATS[form], with_quotes=with_quotes)
         except NothingToExportError as error:
             raise BadUseError(str(error)) from None
 

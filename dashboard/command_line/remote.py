@@ -108,8 +108,9 @@ class RemoteRuns:
     def show(self, public_id: str) -> dict[str, Any]:
         return self._get(f"{_run(public_id)}/record")
 
-    def export(self, public_id: str, form: str) -> Exported:
-        answer = self._server.ask("GET", f"{_run(public_id)}/exports/{form}")
+    def export(self, public_id: str, form: str, *, with_quotes: bool) -> Exported:
+        wanted = "" if with_quotes else "?quotes=false"
+        answer = self._server.ask("GET", f"{_run(public_id)}/exports/{form}{wanted}")
         content_type = answer.headers["content-type"]
         return Exported(answer.content, f"{public_id}.{FORMATS[form].extension}", content_type)
 

@@ -86,16 +86,18 @@ def _entitled(parts: RenderedParts) -> SafeString:
     return format_html("{}{}", title, parts.body)
 
 
-def export_links(run: Run) -> dict[str, list[tuple[str, str, str | Promise]]]:
-    """Return names, addresses and purposes of the formats in which a report can be saved, by
-    group; of a shared one only those of `SHARED_FORMATS`.
+def export_links(run: Run) -> dict[str, list[tuple[str, str, str | Promise, bool]]]:
+    """Return names, addresses and purposes of the formats in which a report can be saved, and
+    whether its quotes may be left out, by group; of a shared one only those of `SHARED_FORMATS`.
     """
-    groups: dict[str, list[tuple[str, str, str | Promise]]] = {}
+    groups: dict[str, list[tuple[str, str, str | Promise, bool]]] = {}
     for extension, form in FORMATS.items():
         if is_shared() and extension not in SHARED_FORMATS:
             continue
         address = address_of(run, "export", extension)
-        groups.setdefault(str(form.group), []).append((form.name, address, form.purpose))
+        groups.setdefault(str(form.group), []).append(
+            (form.name, address, form.purpose, form.takes_quotes)
+        )
     return groups
 
 

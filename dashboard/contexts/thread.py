@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
+from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
 from dashboard.contexts.quality import listed_open
+from dashboard.contexts.quotes import anchor_of
 from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.markdown.report import open_points
@@ -26,8 +29,10 @@ from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
 from research.readmodel.progress_parts import AspectPart
 from research.runtime import installation
+from research.threads.seeds import labels_left_out
 
 FIRST = _("First report")
+WEAK = {AnswerStatus.ONE_SOURCE, AnswerStatus.DISPUTED}
 DOUBTED_SHOWN = 5
 TITLE_LENGTH = 110
 SUGGESTED = 3
@@ -58,23 +63,51 @@ def has_model() -> bool:
     return bool(installation.current_installation()["RESEARCH_MODEL"])
 
 
-def conversation_context(run: Run) -> dict[str, Any]:
-    """Return the other questions of a run's thread with their answers, before and after its own."""
+def conversation_context(rows: RunRows) -> dict[str, Any]:
+    """Return the other questions of a run's thread with their answers, before and after its own,
+    and which of the latter correct its report.
+    """
+    run = rows.run
     _, total = thread_queries.question_position(run)
     if total < 2:
         return {}
     own = run.origin_id or run.pk
+    questions = thread_queries.thread_questions(run.thread_id)
     asked = [
         (row.origin_id or row.pk, question_context(number, row))
-        for number, row in enumerate(thread_queries.thread_questions(run.thread_id), 1)
+        for number, row in enumerate(questions, 1)
     ]
+    later = [row for row in questions if (row.origin_id or row.pk) > own]
     return {
+        "corrections": corrections_context(rows, later),
         "conversation": {
             "url": reverse("thread", args=[run.thread.public_id]),
             "before": [turn for first, turn in asked if first < own],
             "after": [turn for first, turn in asked if first > own],
-        }
+        },
     }
+
+
+def corrections_context(rows: RunRows, later: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the later questions whose reports correct that of a run, with links to what they
+    correct there; without links to their own pages where it is shared.
+    """
+    return [
+        {
+            "title": titles.title_of(each.run),
+            "url": address_of(each.run, "run") if not is_shared() else "",
+            "at": each.at,
+            "newer": _places_in_report(rows, each.newer),
+            "disputed": _places_in_report(rows, each.disputed),
+        }
+        for each in thread_queries.find_corrections(rows, later)
+    ]
+
+
+def _places_in_report(rows: RunRows, labels: Collection[str]) -> list[tuple[int, str]]:
+    """Return the first numbers with which a report cites records, with their places there."""
+    numbers = sorted({rows.numbers[label] for label in labels})
+    return [(number, f"{address_of(rows.run, 'run')}#cite-{number}") for number in numbers]
 
 
 def review_context(rows: RunRows) -> dict[str, Any]:
@@ -90,12 +123,47 @@ def review_context(rows: RunRows) -> dict[str, Any]:
         "rejected": len(rows.rejected),
         "rests_on": bool(rows.rejected & rows.cited_labels),
         "sentences": [
-            (entry["marker"], f"{reverse('run', args=[rows.run.public_id])}#cite-{entry['marker']}")
+            (entry["marker"], reverse("run", args=[rows.run.public_id]) + _anchor_in(entry, rows))
             for entry in (rows.report.citations if rows.report else ())
             if rows.rejected.intersection(entry["evidence_ids"])
         ],
         "lacking": [worded(each) for each in evidence_gate(rows).reason],
     }
+
+
+def loss_of(rows: RunRows, labels: Collection[str]) -> str:
+    """Return what a revision leaves out if the records of these labels are rejected."""
+    cited = [row for row in rows.evidence if row.label in rows.cited_labels]
+    prefetch_related_objects(cited, "quotes")
+    before, gone = (labels_left_out(cited, rejected) for rejected in ((), labels))
+    lost = sum(behind <= gone and not behind <= before for behind in rows.resting)
+    kept = sum(not behind <= gone and bool(behind & (gone - before)) for behind in rows.resting)
+    taken = len(gone - before - set(labels))
+    told = [
+        ngettext(
+            "If rejected, a revision leaves out %(n)s statement.",
+            "If rejected, a revision leaves out %(n)s statements.",
+            lost,
+        )
+        if lost
+        else gettext("If rejected, a revision leaves out no statement."),
+        ngettext("%(n)s keeps its other sources.", "%(n)s keep their other sources.", kept)
+        if kept
+        else "",
+        ngettext(
+            "%(n)s more finding rests on the same words and goes with it, unless it is marked as "
+            "supported.",
+            "%(n)s more findings rest on the same words and go with it, unless they are marked as "
+            "supported.",
+            taken,
+        )
+        if taken
+        else "",
+    ]
+    counts = (lost, kept, taken)
+    return " ".join(
+        text % {"n": words.format_number(n)} for text, n in zip(told, counts, strict=True) if text
+    )
 
 
 def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
@@ -117,9 +185,18 @@ def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
 
 def _place_of(citation: dict[str, Any], rows: RunRows) -> str:
     """Return the query of the first place at which a citation rests on a doubtful record."""
-    places = enumerate(citation.get("places") or ())
-    first = next((n for n, labels in places if rows.flagged.intersection(labels)), None)
+    first = _first_place(citation, rows.flagged)
     return "" if first is None else f"?place={first}"
+
+
+def _anchor_in(citation: dict[str, Any], rows: RunRows) -> str:
+    """Return the anchor of the first place at which a citation rests on a rejected record."""
+    return f"#{anchor_of(citation['marker'], _first_place(citation, rows.rejected) or 0)}"
+
+
+def _first_place(citation: dict[str, Any], labels: Set[str]) -> int | None:
+    places = enumerate(citation.get("places") or ())
+    return next((n for n, behind in places if not labels.isdisjoint(behind)), None)
 
 
 def versions_context(run: Run) -> dict[str, Any]:
@@ -151,17 +228,22 @@ def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
 def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     """Return the form for deeper research.
 
-    Unanswered sub-questions are preselected; if the run ended on its cost limit and none is open,
-    all of them.
+    Its button takes the sub-questions that are unanswered or have gaps; where there are none, those
+    that are weak, and otherwise all of them, as `why` says. They are ticked for a choice as well.
     """
     spent_out = rows.run.termination_reason == "budget_cost"
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
     parts = exclude_dropped(rows.progress.aspects)
     missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
+    weak = [part.id for part in parts if part.mark in WEAK or part.open_points]
+    chosen, why = missing, _("Those that are not answered, or have gaps.")
+    if not missing:
+        chosen, why = weak, _("Those that rest on one source, are disputed, or have open points.")
+    if not chosen or (spent_out and not missing):
+        chosen, why = [part.id for part in parts], _("All of them: each is answered.")
     lines = [(part.id, part.text, _state_of(part, rows)) for part in parts]
     capped = rows.run.config.get("max_cost_usd") is not None
-    ticked = missing or [label for label, *_ in lines if spent_out]
-    form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
+    form = DeeperForm([(label, text) for label, text, _state in lines], chosen, capped)
     lead = lead_of(parts)
     rows_shown = [
         {
@@ -170,12 +252,13 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
             "text": capitalize_heading(titles.without_lead(text, lead)),
             "state": state,
         }
-        for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
+        for choice, (_label, text, state) in zip(form["aspects"], lines, strict=True)
     ]
     return {
         "form": form,
         "rows": rows_shown,
-        "missing": len(missing),
+        "default": chosen,
+        "why": why if len(parts) > 1 else "",
         "spent_out": spent_out,
     }
 

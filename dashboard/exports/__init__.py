@@ -41,6 +41,11 @@ class Format:
     purpose: str | Promise = ""
     group: str | Promise = READING
 
+    @property
+    def takes_quotes(self) -> bool:
+        """Return whether the quotes stand behind the report, and may be left out."""
+        return self.group is READING
+
 
 class Registry(Mapping[str, Format]):
     """The formats by file name extension, imported when the first one is looked up."""
@@ -78,13 +83,13 @@ class NothingToExportError(PlumblineError):
     """The run has no report, and the format cannot represent anything else."""
 
 
-def export_report(run: Run, form: Format) -> Exported:
-    """Return the run's latest report in a format.
+def export_report(run: Run, form: Format, *, with_quotes: bool = True) -> Exported:
+    """Return the run's latest report in a format, where it `takes_quotes` with or without them.
 
     Raise `NothingToExportError` if the format needs a report and there is none.
     """
     with translation.override(interface_language(run.language)):
-        return _export_as(run, form)
+        return _export_as(run, form, with_quotes)
 
 
 def interface_language(tag: str) -> str:
@@ -93,8 +98,8 @@ def interface_language(tag: str) -> str:
     return code if code in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
 
-def _export_as(run: Run, form: Format) -> Exported:
-    whole = load_contents(run)
+def _export_as(run: Run, form: Format, with_quotes: bool) -> Exported:
+    whole = load_contents(run, has_quotes=with_quotes)
     if form.needs_report and not whole.markdown:
         raise NothingToExportError(_("This run has no report. Its record can be exported as JSON."))
     name = slugify(short_title(whole.title, NAME_LENGTH)) or run.public_id

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
+from types import MappingProxyType
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,13 +15,16 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.addresses import is_shared
 from dashboard.contexts.evidence import count_sources
+from dashboard.markdown.statements import cited_texts
 from dashboard.queries.run_rows import (
     RunRows,
     cited_rows,
+    labels_at,
     labels_cited,
     latest_report,
     stored_texts,
 )
+from dashboard.queries.thread_queries import Correction, find_corrections, later_questions
 from dashboard.titles import in_plain_words, title_of
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.models import EvidenceSource, Report, Run
@@ -29,6 +33,10 @@ AROUND = 120
 LONGEST_LINK = 2_000
 """Maximum characters of a linked URL: Word allows about 2,080, Typst 8,000."""
 REJECTED = _("A reviewer rejected evidence that this report rests on; it was not revised since.")
+NEWER = _("A follow-up of %(date)s has newer values. Citation numbers here: %(numbers)s.")
+DISPUTED = _(
+    "A follow-up of %(date)s found sources that disagree. Citation numbers here: %(numbers)s."
+)
 
 # Not allowed in XML 1.0 (Word), and useless in all other formats. "a\x00b" → "ab"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -39,13 +47,15 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Ha
 class Passage:
     """A quote with its context in the stored page; the context is '' if the copy was deleted.
 
-    `sources` counts the independent sites (or documents) of its claim.
+    `sources` counts the independent sites (or documents) of its claim, `statements` are those of
+    the report that cite it, behind their sections.
     """
 
     before: str
     quote: str
     after: str
     sources: str = ""
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,11 @@ class Citation:
         return self.url if len(self.url) <= LONGEST_LINK else ""
 
     @property
+    def web_link(self) -> str:
+        """Return the URL; '' if it is none of the web, or too long for a link."""
+        return self.link if self.on_the_web else ""
+
+    @property
     def dated(self) -> str:
         read = gettext("read %(date)s") % {"date": words.format_day(self.fetched)}
         return f"{words.format_partial_date(self.published)}, {read}" if self.published else read
@@ -82,11 +97,15 @@ class Citation:
 
 @dataclass(frozen=True)
 class Contents:
-    """Report and citations of a run; '' and () if no report was written."""
+    """Report and citations of a run; '' and () if no report was written.
+
+    Unless it `has_quotes`, a text to read ends with the report: its numbers lead to the pages.
+    """
 
     run: Run
     markdown: str
     citations: tuple[Citation, ...]
+    has_quotes: bool = True
 
     @property
     def title(self) -> str:
@@ -106,15 +125,17 @@ class Contents:
             yield tuple(group)
 
 
-def load_contents(run: Run) -> Contents:
+def load_contents(run: Run, *, has_quotes: bool = True) -> Contents:
     """Load the latest report of a run. The number of queries is constant."""
     report = latest_report(run)
     if report is None or not report.markdown:
         return Contents(run, "", ())
-    rests_on = labels_cited(report) & RunRows(run).rejected
-    text = add_rejection_note(report.markdown) if rests_on else report.markdown
+    rows = RunRows(run)
+    notes = [REJECTED] if labels_cited(report) & rows.rejected else []
+    notes += (_told(each, rows) for each in find_corrections(rows, later_questions(run)))
+    text = _with_notes(report.markdown, list(map(str, notes)))
     titled = strip_unprintable(with_title(text, title_of(run), run.question))
-    return Contents(run, titled, tuple(load_citations(run, report)))
+    return Contents(run, titled, tuple(load_citations(run, report)), has_quotes)
 
 
 def strip_unprintable(text: str) -> str:
@@ -122,10 +143,24 @@ def strip_unprintable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
-def add_rejection_note(markdown: str) -> str:
-    """Add a note below the title that the report rests on rejected evidence."""
+def _with_notes(markdown: str, notes: Sequence[str]) -> str:
+    """Return a report with notes below its title on what has become of it."""
+    if not notes:
+        return markdown
     title, _, rest = markdown.partition("\n\n")
-    return f"{title}\n\n> {REJECTED}\n\n{rest}"
+    return "\n\n".join((title, *(f"> {note}" for note in notes), rest))
+
+
+def _told(correction: Correction, rows: RunRows) -> str:
+    """Return what a follow-up corrects in a report, by the numbers of its citations."""
+    told = ((correction.newer, NEWER), (correction.disputed, DISPUTED))
+    day = words.format_day(correction.at)
+    cited = [(sorted({rows.numbers[label] for label in labels}), text) for labels, text in told]
+    return " ".join(
+        str(text) % {"date": day, "numbers": ", ".join(map(str, numbers))}
+        for numbers, text in cited
+        if numbers
+    )
 
 
 def with_title(markdown: str, title: str, question: str) -> str:
@@ -140,9 +175,24 @@ def with_title(markdown: str, title: str, question: str) -> str:
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:
     texts = dict(stored_texts(run).values_list("sha256", "text"))
     places = {entry["marker"]: entry.get("places") or () for entry in report.citations}
+    statements = _statements_by_record(report)
     for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
-            yield make_citation(number, rows, texts, places[number])
+            yield make_citation(number, rows, texts, places[number], statements[number])
+
+
+def _statements_by_record(report: Report) -> dict[int, dict[str, list[str]]]:
+    """Return the statements behind each number, by the label of the record that they rest on."""
+    citations = {entry["marker"]: entry for entry in report.citations}
+    found: dict[int, dict[str, list[str]]] = {number: {} for number in citations}
+    for said in cited_texts(report.markdown):
+        where = " › ".join(filter(None, (said.heading, said.label)))
+        text = strip_unprintable(f"{where}: {said.text}" if where else said.text)
+        for number, place in said.markers:
+            for label in labels_at(citations[number], place) if number in citations else ():
+                told = found[number].setdefault(label, [])
+                told += [text] if text not in told else []
+    return found
 
 
 def make_citation(
@@ -150,9 +200,13 @@ def make_citation(
     rows: Sequence[EvidenceSource],
     texts: dict[str, str],
     places: Iterable[Sequence[str]] = (),
+    statements: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Citation:
     first = rows[0]
     shown = {(row.start, row.end): row for row in rows}
+    told: dict[tuple[int, int], list[str]] = {span: [] for span in shown}
+    for row in rows:
+        told[row.start, row.end] += statements.get(row.evidence.label, ())
     indexes = {row.evidence.label: list(shown).index((row.start, row.end)) for row in rows[::-1]}
     return Citation(
         number=number,
@@ -162,7 +216,10 @@ def make_citation(
         section="" if first.section == first.title else strip_unprintable(first.section),
         published=strip_unprintable(first.published or ""),
         fetched=first.fetched_at,
-        passages=tuple(quote_passages(shown.values(), texts)),
+        passages=tuple(
+            replace(passage, statements=tuple(dict.fromkeys(told[span])))
+            for span, passage in zip(shown, quote_passages(shown.values(), texts), strict=True)
+        ),
         places=tuple(indexes.get(labels[0], 0) for labels in places),
     )
 
@@ -184,4 +241,5 @@ def in_context(text: str, start: int, end: int) -> Passage:
         before = "… " + before[-AROUND:].partition(" ")[2]
     if len(after) > AROUND:
         after = after[:AROUND].rpartition(" ")[0] + " …"
-    return Passage(*map(strip_unprintable, (before, text[start:end], after)))
+    before, quote, after = map(strip_unprintable, (before, text[start:end], after))
+    return Passage(before, quote, after)

@@ -1,4 +1,4 @@
-"""CSV export: one line for each cited quote, for spreadsheets."""
+"""CSV export: one line for each cited quote with the statements that cite it, for spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dashboard.exports.contents import Contents
 
 HEAD = (
     _("Number"), _("Quote"), _("Section"), _("Page"), _("Site"), _("Address"), _("Published"),
-    _("Read on"),
+    _("Read on"), _("Statements of the report"),
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -24,7 +24,8 @@ def render(whole: Contents) -> bytes:
     for each in whole.citations:
         where = (each.section, each.title, each.domain, each.url, each.published)
         for passage in each.passages:
-            cells = (passage.quote, *where, f"{each.fetched:%Y-%m-%d}")
+            statements = "\n".join(passage.statements)
+            cells = (passage.quote, *where, f"{each.fetched:%Y-%m-%d}", statements)
             lines.writerow((each.number, *map(_as_text, cells)))
     return written.getvalue().encode("utf-8-sig", errors="replace")  # Excel needs the mark
 
@@ -41,5 +42,5 @@ FORMAT = Format(
     render,
     position=5,
     group=_("Data"),
-    purpose=_("The cited quotes, for a spreadsheet"),
+    purpose=_("The cited quotes and their statements, for a spreadsheet"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 
 from django.utils.translation import gettext
@@ -38,22 +39,26 @@ def render(whole: Contents) -> bytes:
     add_page_numbers(document)
     numbers = frozenset(citation.number for citation in whole.citations)
     lists = dict[int, CT_Num]()
+    pages = {} if whole.has_quotes else {each.number: each.web_link for each in whole.citations}
     for block in parse_blocks(whole.markdown, numbers, whole.language):
-        paragraph = add_block(document, block)
+        paragraph = add_block(document, block, pages)
         if paragraph is not None and block.number:
             number_item(document, paragraph, block, lists)
-    document.add_heading(gettext("Quotes"), 1)
-    for citation in whole.citations:
-        add_citation(document, citation)
+    if whole.has_quotes:
+        document.add_heading(gettext("Quotes"), 1)
+        for citation in whole.citations:
+            add_citation(document, citation)
     stored = BytesIO()
     document.save(stored)
     return stored.getvalue()
 
 
-def add_block(document: WordDocument, block: Block) -> Paragraph | None:
-    """Append a block, and return its paragraph; a table has none."""
+def add_block(document: WordDocument, block: Block, pages: Mapping[int, str]) -> Paragraph | None:
+    """Append a block, and return its paragraph; a table has none. Numbers of citations lead to
+    their `pages`, those without an entry to the quotes.
+    """
     if block.kind == "table":
-        add_table(document, block)
+        add_table(document, block, pages)
         return None
     if block.kind == "heading":
         paragraph = document.add_heading(level=min(block.level - 1, 9))
@@ -61,7 +66,7 @@ def add_block(document: WordDocument, block: Block) -> Paragraph | None:
         paragraph = document.add_paragraph(style=paragraph_style(block))
         if depth := block.level * (block.kind != "item") or (block.level + 2) * block.in_box:
             paragraph.paragraph_format.left_indent = depth * LIST_INDENT
-    add_runs(paragraph, block.runs)
+    add_runs(paragraph, block.runs, pages)
     return paragraph
 
 
@@ -112,26 +117,35 @@ def paragraph_style(block: Block) -> str:
     return {"quote": "Intense Quote", "code": CODE}.get(block.kind, "Normal")
 
 
-def add_table(document: WordDocument, block: Block) -> None:
+def add_table(document: WordDocument, block: Block, pages: Mapping[int, str]) -> None:
     width = max((len(row) for row in block.rows), default=0)
     table = document.add_table(rows=len(block.rows), cols=width, style="Table Grid")
     for row, cells in zip(block.rows, table.rows, strict=True):
         for runs, cell in zip(row, cells.cells, strict=False):
-            add_runs(cell.paragraphs[0], runs)
+            add_runs(cell.paragraphs[0], runs, pages)
 
 
-def add_runs(paragraph: Paragraph, runs: tuple[Run, ...]) -> None:
+def add_runs(paragraph: Paragraph, runs: tuple[Run, ...], pages: Mapping[int, str]) -> None:
     for run in runs:
         if run.cite:
-            add_hyperlink(
-                paragraph, f"[{run.cite}]", anchor=f"quote-{run.cite}"
-            ).font.superscript = True
+            add_number(paragraph, run.cite, pages)
             continue
         text, link = run.text, run.link
         written = add_hyperlink(paragraph, text, link) if link else paragraph.add_run(text)
         written.bold, written.italic = run.bold or None, run.italic or None
         if run.code:
             written.font.name = MONOSPACE
+
+
+def add_number(paragraph: Paragraph, number: int, pages: Mapping[int, str]) -> None:
+    """Append the number of a citation."""
+    text, page = f"[{number}]", pages.get(number)
+    if page == "":
+        written = paragraph.add_run(text)
+    else:
+        anchor = "" if page else f"quote-{number}"
+        written = add_hyperlink(paragraph, text, page or "", anchor)
+    written.font.superscript = True
 
 
 def add_hyperlink(paragraph: Paragraph, text: str, address: str = "", anchor: str = "") -> WordRun:

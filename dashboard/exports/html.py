@@ -18,6 +18,9 @@ def render(whole: Contents) -> bytes:
     def link(number: int, place: int) -> Link | None:
         if number not in citations:
             return None
+        if not whole.has_quotes:
+            address = citations[number].web_link
+            return Link(address) if address else None
         places = citations[number].places
         passage = f"-{places[place] + 1}" if place < len(places) else ""
         return Link(f"#quote-{number}{passage}")
@@ -28,7 +31,7 @@ def render(whole: Contents) -> bytes:
         "language": whole.language,
         "ended": words.format_day(run.finished_at or run.created_at),
         "body": render_markdown(whole.markdown, link, whole.language).html,
-        "citations": whole.citations,
+        "citations": whole.citations if whole.has_quotes else (),
     }
     return render_to_string("exports/report.html", context).encode()
 
@@ -39,5 +42,5 @@ FORMAT = Format(
     "text/html; charset=utf-8",
     render,
     position=4,
-    purpose=_("One file, with each quote in its context"),
+    purpose=_("One file, to open in a browser"),
 )

@@ -1,4 +1,4 @@
-"""Markdown export: the report as written, followed by the quotes of each citation."""
+"""Markdown export: the report as written, and the quotes of each citation behind it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from research.engine.report.rendering.markdown_escape import unlinked
 
 
 def render(whole: Contents) -> bytes:
+    if not whole.has_quotes:
+        return f"{whole.markdown.rstrip()}\n".encode()
     quotes = "\n\n".join("\n".join(quote_entry(citation)) for citation in whole.citations)
     return f"{whole.markdown.rstrip()}\n\n## {gettext('Quotes')}\n\n{quotes}\n".encode()
 

@@ -20,6 +20,7 @@ from dashboard.exports.contents import Citation, Contents
 
 EM_SPACE = "\u2003"
 """Stands for a tab, which Typst sets without width."""
+SHOWN = ("before", "quote", "after")
 TEMPLATE = Path(__file__).with_name("report.typ")
 
 
@@ -34,7 +35,10 @@ def render(whole: Contents) -> bytes:
         "blocks": [
             block.plain() for block in parse_blocks(whole.markdown, numbers, whole.language)
         ],
-        "citations": [citation_data(citation) for citation in whole.citations],
+        "citations": [citation_data(each) for each in whole.citations if whole.has_quotes],
+        "pages": {}
+        if whole.has_quotes
+        else {each.number: each.web_link for each in whole.citations},
     }
     compiled = typst.compile(str(TEMPLATE), sys_inputs={"report": json.dumps(told)})
     assert isinstance(compiled, bytes)  # a list only for one file per page
@@ -50,7 +54,7 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "link": citation.link,
         "dated": citation.dated,
         "passages": [
-            {name: str(text).replace("\t", EM_SPACE) for name, text in vars(passage).items()}
+            {name: getattr(passage, name).replace("\t", EM_SPACE) for name in SHOWN}
             for passage in citation.passages
         ],
     }

@@ -169,6 +169,16 @@ class RunRows(Committed):
         return first_numbers(self.report) if self.report else {}
 
     @cached_property
+    def resting(self) -> Sequence[frozenset[str]]:
+        """Return the labels of the records behind each statement of the report that cites any."""
+        if self.report is None:
+            return ()
+        citations = {entry["marker"]: entry for entry in self.report.citations}
+        said = (each.markers for each in cited_texts(self.report.markdown))
+        found = ([labels_at(citations[n], at) for n, at in each if n in citations] for each in said)
+        return [frozenset().union(*labels) for labels in found if labels]
+
+    @cached_property
     def earlier(self) -> frozenset[str]:
         """Return the labels of records that the report gives as an earlier value."""
         return labels_of_earlier(self.report) if self.report else frozenset()

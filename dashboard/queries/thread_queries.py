@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from dashboard.queries.queries import THREAD_FIELDS, Viewer, with_reports
-from research.models import Aspect, Report, Run, Source, Thread
+from dashboard.queries.run_rows import RunRows, labels_cited, labels_of_earlier
+from research.models import Aspect, Evidence, Report, Run, Source, Thread
 from research.models.lookups import keep_alphanumeric
 from research.models.runs import REWRITES
 
@@ -27,6 +29,19 @@ class Earlier:
 
     public_id: str
     number: int | None
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A later question of a thread whose report, written `at` that time, says otherwise on records
+    that an earlier report cites, by their labels: it gives `newer` values for them, or cites
+    sources that the earlier one hadn't and that have them `disputed`.
+    """
+
+    run: Run
+    at: datetime
+    newer: frozenset[str]
+    disputed: frozenset[str]
 
 
 def run_versions(run: Run) -> Sequence[Run]:
@@ -81,6 +96,40 @@ def thread_questions(thread_id: int) -> Sequence[Run]:
     found = found.prefetch_related("aspects")
     newest = list(found.order_by("-pk")[:LONGEST_THREAD])
     return sorted(newest, key=lambda run: run.origin_id or run.pk)
+
+
+def later_questions(run: Run) -> Sequence[Run]:
+    """Return the questions of a thread that were asked after that of a run."""
+    own = run.origin_id or run.pk
+    return [row for row in thread_questions(run.thread_id) if (row.origin_id or row.pk) > own]
+
+
+def find_corrections(rows: RunRows, later: Sequence[Run]) -> list[Correction]:
+    """Return which of the `later` questions correct what a run's report says.
+
+    A follow-up keeps the ids and claims of the records that it takes over.
+    """
+    reports = {row.run_id: row for row in Report.objects.filter(run__in=later).order_by("number")}
+    if not rows.cited_labels or not reports:
+        return []
+    claims = {row.label: row.claim for row in rows.evidence}
+    wanted = Q(label__in=rows.cited_labels) | ~Q(contradicts=[])
+    records: dict[int, dict[str, Evidence]] = {run_id: {} for run_id in reports}
+    for row in Evidence.objects.filter(wanted, run__in=reports).order_by():
+        records[row.run_id][row.label] = row
+    found = []
+    for run in later:
+        if run.pk not in reports:
+            continue
+        report, known = reports[run.pk], records[run.pk]
+        ours = {label for label, row in known.items() if row.claim == claims.get(label)}
+        news = labels_cited(report) & known.keys() - ours
+        kept = ours & rows.cited_labels - rows.earlier
+        newer = kept & labels_of_earlier(report)
+        disputed = {label for label in kept - newer if news.intersection(known[label].contradicts)}
+        if newer or disputed:
+            found.append(Correction(run, report.created_at, frozenset(newer), frozenset(disputed)))
+    return found
 
 
 def visible_threads(viewer: Viewer, *, deleted: bool = False) -> QuerySet[Thread]:

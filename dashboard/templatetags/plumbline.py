@@ -112,6 +112,14 @@ def highlight(text: str, sought: Sequence[str]) -> SafeString | str:
 
 
 @register.filter
+def command(line: str) -> SafeString:
+    """Render a command that breaks at spaces only, and not between an option and its value."""
+    parts = re.findall(r"--?\S+ [^\s-]\S*|\S+", line)
+    told = format_html_join(" ", '<span class="unbroken">{}</span>', ((part,) for part in parts))
+    return format_html("<code>{}</code>", told)
+
+
+@register.filter
 def brief(text: str, most: int) -> str:
     """`{{ question|brief:60 }}`: a question as a title, never cut within a word."""
     return titles.short_title(text, most)

@@ -6,9 +6,9 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
@@ -76,8 +76,22 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         context = super().get_context_data(**kwargs)
-        told = {"has_accounts": sign_in.has_accounts(), "another": sign_in_command(self.request)}
-        return {**context, **told}
+        return {
+            **context,
+            "has_accounts": sign_in.has_accounts(),
+            "another": sign_in_command(self.request),
+            "create_account": sign_in.CREATE_ACCOUNT,
+        }
+
+
+@never_cache
+@by_form
+def sign_out(request: HttpRequest) -> HttpResponseBase:
+    """Sign out; without a password only once the way back in has been shown."""
+    user = request.user
+    if user.is_authenticated and not user.has_usable_password() and "confirmed" not in request.POST:
+        return render(request, "dashboard/sign_out.html", {"another": sign_in_command(request)})
+    return LogoutView.as_view()(request)
 
 
 def sign_in_command(request: HttpRequest) -> str:

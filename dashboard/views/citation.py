@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote as percent_encode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,7 +22,7 @@ from dashboard.contexts.evidence import count_sources, describe_published, says_
 from dashboard.contexts.quotes import shown_page, statement_context, stored_copy
 from dashboard.contexts.report import report_context
 from dashboard.contexts.run import answer_context, run_head
-from dashboard.contexts.thread import review_context
+from dashboard.contexts.thread import loss_of, review_context
 from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries
 from dashboard.queries.queries import CitationRows
@@ -44,10 +44,15 @@ def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResp
 
 @by_form
 def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
-    """Record a reviewer's verdict on the records behind a citation; the latest verdict counts."""
+    """Record a reviewer's verdict on the records behind a citation, or on the one that is named as
+    `finding`; the latest verdict counts.
+    """
     run = queries.find_run(request.user, public_id)
-    place = place_in(request)
-    claims = [row.evidence for row in queries.citation_rows(run, number, place).quotes]
+    place, only = place_in(request), request.POST.get("finding")
+    quotes = queries.citation_rows(run, number, place).quotes
+    claims = {row.evidence for row in quotes if only in (None, row.evidence.label)}
+    if not claims:
+        raise Http404("no such finding")
     try:
         reviews.review_all(request.user, claims, request.POST.get("verdict", ""))
     except ServiceError as error:
@@ -64,7 +69,7 @@ def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse
     if is_shared():
         context["is_shared"] = True
     else:
-        context["afterwards"] = review_context(RunRows(run))
+        context |= reviewing_context(context["citation"], RunRows(run))
     template = "dashboard/_citation_panel.html" if in_panel else "dashboard/citation.html"
     return render(request, template, context)
 
@@ -75,7 +80,8 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
     The offer above the report appears on the next page load only, so that no text moves.
     """
     rows, of_run = queries.citation_rows(run, number, place_in(request)), RunRows(run)
-    context = {**citation_context(rows, in_panel=True), "afterwards": review_context(of_run)}
+    context = citation_context(rows, in_panel=True)
+    context |= reviewing_context(context["citation"], of_run)
     written = report_context(of_run)
     context |= {
         "run_id": run.public_id,
@@ -84,6 +90,19 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
     }
     context |= answer_context(of_run, written)
     return render(request, "dashboard/judged.html", context)
+
+
+def reviewing_context(citation: Mapping[str, Any], rows: RunRows) -> dict[str, Any]:
+    """Return what rejections did to the report, and what one of all findings behind a number, or of
+    each, would do to it.
+    """
+    labels = [claim["label"] for claim in citation["claims"]]
+    alone = labels if len(labels) > 1 else ()
+    return {
+        "afterwards": review_context(rows),
+        "loss": loss_of(rows, labels),
+        "losses": {label: loss_of(rows, [label]) for label in alone},
+    }
 
 
 def place_in(request: HttpRequest) -> int | None:
@@ -214,6 +233,9 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     is_quoted = says_itself(evidence.claim, quotes)
     said = rows.verdicts.get(evidence.pk)
     return {
+        "label": evidence.label,
+        "said": said or "",
+        "elsewhere": len({row.url for row in evidence.quotes.all()} - {row.url for row in quotes}),
         "text": evidence.claim,
         "shown": rows.page is not None and is_quoted,
         "quoted": word_for_word(quotes, rows),

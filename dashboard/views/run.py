@@ -82,7 +82,7 @@ def page_of(
     """
     focus_on_first(*forms.values())
     rows = RunRows(run)
-    context, state = desk_of(rows, **forms) | conversation_context(run), fragments.build_from(rows)
+    context, state = desk_of(rows, **forms) | conversation_context(rows), fragments.build_from(rows)
     context |= {
         "tab": tab,
         "live": state.page(),
@@ -388,15 +388,19 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
     if extension not in FORMATS:
         raise Http404("no such format")
     try:
-        return download_report(run, extension)
+        return download_report(request, run, extension)
     except NothingToExportError as error:
         messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
 
 
-def download_report(run: Run, extension: str) -> HttpResponse:
-    """Return the report as a file. Raise `NothingToExportError` if there is none."""
-    written = export_report(run, FORMATS[extension])
+def download_report(request: HttpRequest, run: Run, extension: str) -> HttpResponse:
+    """Return the report as a file, with `?quotes=no` without its quotes.
+
+    Raise `NothingToExportError` if there is none.
+    """
+    with_quotes = request.GET.get("quotes") != "no"
+    written = export_report(run, FORMATS[extension], with_quotes=with_quotes)
     name = content_disposition_header(as_attachment=True, filename=written.filename)
     return HttpResponse(
         written.content,

@@ -52,7 +52,10 @@ def reshape_report(request: HttpRequest, public_id: str) -> HttpResponse:
 def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     rows = thread_queries.asked_aspects(run)
-    form = DeeperForm([(row.label, row.text) for row in rows], data=request.POST)
+    sent = request.POST.copy()
+    if "on" in sent:
+        sent.setlist("aspects", sent["on"].split())
+    form = DeeperForm([(row.label, row.text) for row in rows], data=sent)
     if not form.is_valid():
         messages.error(request, " ".join(form.problems()))
         return redirect("run", run.public_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from research.engine.ports import Page
 from research.engine.records import (
     Aspect,
     AspectState,
+    Complexity,
     Dimensions,
     Evidence,
     Fields,
@@ -79,7 +80,28 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
     )
-    return apply_review(seed, [row.label for row in rows if row.last_verdict == "reject"])
+    return apply_review(seed, *_judged(rows))
+
+
+def labels_left_out(rows: Sequence[EvidenceRow], rejected: Collection[str] = ()) -> frozenset[str]:
+    """Return the labels of the records that a review leaves out if these are rejected as well.
+
+    `rows` have their quotes and `last_verdict`.
+    """
+    refused, accepted = _judged(rows)
+    plan = Plan("", Complexity.SIMPLE, "", ())
+    seed = Seed("revise", "", plan, evidence=tuple(_evidence(row, ()) for row in rows))
+    left = apply_review(seed, {*refused, *rejected}, {*accepted}.difference(rejected))
+    return frozenset(row.label for row in rows) - {record.id for record in left.evidence}
+
+
+def _judged(rows: Iterable[EvidenceRow]) -> tuple[list[str], list[str]]:
+    """Return the labels of the records that reviewers rejected, and of those they accepted."""
+    said = {row.label: row.last_verdict for row in rows}
+    return (
+        [label for label, verdict in said.items() if verdict == "reject"],
+        [label for label, verdict in said.items() if verdict == "accept"],
+    )
 
 
 def _started_anew(run: RunRow) -> bool:

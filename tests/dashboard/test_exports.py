@@ -97,6 +97,57 @@ def test_a_table_has_a_line_for_each_quote_and_no_formula(run: Run) -> None:
     assert all(line[head.index("Page")] == "'=cmd|' /C calc'!A0" for line in lines)
 
 
+def test_a_table_names_the_statements_that_cite_each_quote(run: Run) -> None:
+    other = add_evidence(run, 2, "Oaks grow slowly.")
+    other.quotes.update(start=0, end=3)
+    citation = {"marker": 1, "evidence_ids": ["E1", "E2"], "url": URL}
+    places = [["E1"], ["E1", "E2"], ["E1"]]
+    text = (
+        "# Oaks\n\nOaks live long. [1]\n\n## Age\n\nThey grow slowly. [1] Old ones are hollow. [1]"
+    )
+    Report.objects.update(markdown=text, citations=[{**citation, "places": places}])
+    head, *lines = csv.reader(StringIO(written(run, "csv").decode("utf-8-sig")))
+    told = {line[1]: line[head.index("Statements of the report")] for line in lines}
+    assert told == {
+        QUOTE: "Oaks live long.\nAge: They grow slowly.\nAge: Old ones are hollow.",
+        "Oaks grow slowly.": "Age: They grow slowly.",
+    }
+
+
+@pytest.mark.parametrize("extension", ["md", "html", "pdf", "docx"])
+def test_a_file_without_quotes_ends_with_the_report_and_links_its_pages(
+    run: Run, client: Client, extension: str
+) -> None:
+    content = export_report(run, FORMATS[extension], with_quotes=False).content
+    if extension == "pdf":
+        pages = PdfReader(BytesIO(content)).pages
+        text = " ".join(" ".join(page.extract_text() for page in pages).split())
+        links = str([each.get_object() for page in pages for each in page.get("/Annots", ())])
+    elif extension == "docx":
+        document = Document(BytesIO(content))
+        text = "\n".join(each.text for each in document.paragraphs)
+        links = str([each._target for each in document.part.rels.values() if each.is_external])
+    else:
+        text = links = content.decode()
+    assert "about 600 years" in text.replace("<em>", "").replace("</em>", "").replace("*", "")
+    assert "It is slow." not in text and "Quotes" not in text
+    assert QUOTE not in text and "#quote-" not in text
+    assert URL in links or extension == "md"
+    answer = client.get(f"/runs/{run.public_id}/export/{extension}?quotes=no")
+    assert len(answer.content) < len(written(run, extension))
+
+
+def test_numbers_of_a_file_without_quotes_link_no_document(run: Run) -> None:
+    EvidenceSource.objects.update(url="file:///oaks/oak.md")
+    Report.objects.update(
+        citations=[{**Report.objects.get().citations[0], "url": "file:///oaks/oak.md"}]
+    )
+    for extension in ("html", "pdf", "docx"):
+        content = export_report(run, FORMATS[extension], with_quotes=False).content
+        reads(extension, content)
+        assert extension != "html" or b"file:" not in content
+
+
 @pytest.mark.requirement("F15")
 def test_a_markdown_file_holds_the_report_and_its_quotes(run: Run) -> None:
     text = written(run, "md").decode()
@@ -379,6 +430,8 @@ def test_the_command_writes_the_file_and_says_where(run: Run, tmp_path, capsys) 
     call_command("export", run.public_id, "md", "--output", str(target))
     assert target.read_bytes() == written(run, "md")
     assert str(target) in capsys.readouterr().out
+    call_command("export", run.public_id, "md", "--output", str(target), "--without-quotes")
+    assert QUOTE not in target.read_text("utf-8")
     with pytest.raises(CommandError, match="no run nobody"):
         call_command("export", "nobody", "md")
 

@@ -253,7 +253,7 @@ def test_a_long_question_has_a_title_that_ends_where_its_details_begin() -> None
 
 def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
     soup = shown(client, f"/runs/{run.public_id}/")
-    names = [link.contents[0].strip() for link in soup.select(".run-bar .exports a")]
+    names = [link.contents[0].strip() for link in soup.select(".exports a:not(.without-quotes)")]
     assert names == ["Word", "PDF", "Markdown", "HTML", "CSV", "JSON", "RIS", "BibTeX"]
     assert all(text(link, "span") for link in soup.select(".exports a")), "each says what it is for"
 
@@ -505,7 +505,9 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     headers = {"HX-Request": "true", "HX-Target": "citation-panel"}
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     panel = BeautifulSoup(answer.content, "html.parser")
-    assert text(panel, ".judge > p") == "Does this quote support the statement?"
+    assert text(panel, ".judge > p") == (
+        "Does this quote support the statement? If rejected, a revision leaves out 2 statements."
+    )
     link = panel.find("a", rel="noopener")
     assert isinstance(link, Tag) and link.get_text() == "Open original page ↗"
     assert link["rel"] == ["noopener", "noreferrer"]

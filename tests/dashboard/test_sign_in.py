@@ -86,11 +86,13 @@ def test_who_may_not_review_is_told_so(db: None) -> None:
 
 
 def test_where_no_link_is_left_the_pages_name_the_command_that_prints_one() -> None:
-    command = ".venv/bin/python manage.py sign_in_link"
+    words = [".venv/bin/python", "manage.py", "sign_in_link"]
     for address in ("/sign-in/", "/sign-in/used"):
         for port in ("8000", "8001"):
             shown = Client().get(address, SERVER_PORT=port).content.decode()
-            assert f"<code>{command}{' --port 8001' * (port == '8001')}</code>" in shown
+            parts = [*words, *(["--port 8001"] if port == "8001" else ())]
+            told = " ".join(f'<span class="unbroken">{part}</span>' for part in parts)
+            assert f"<code>{told}</code>" in shown
 
 
 @pytest.mark.django_db(transaction=True)
@@ -103,6 +105,18 @@ def test_the_command_prints_a_link_to_the_port_that_is_served(capsys: Capture) -
     assert Client().get(f"/sign-in/{token}").status_code == 302
 
 
-def test_signing_out_ends_the_session(client: Client) -> None:
+def test_signing_out_without_a_password_tells_the_way_back_in_first(client: Client) -> None:
+    told = client.post("/sign-out/", SERVER_PORT="8001").content.decode()
+    assert "sign_in_link" in told and '<span class="unbroken">--port 8001</span>' in told
+    assert client.get("/").status_code == 200
+    answer = client.post("/sign-out/", {"confirmed": "1"}, follow=True)
+    assert answer.redirect_chain[-1][0] == "/sign-in/"
+    assert "sign_in_link" in answer.content.decode()
+    assert client.get("/").status_code == 302
+
+
+def test_signing_out_with_a_password_takes_one_step() -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("ada", password="a long enough phrase"))
     client.post("/sign-out/")
     assert client.get("/").status_code == 302

@@ -14,9 +14,9 @@ from dashboard.exports import FORMATS, export_report
 from dashboard.forms.thread_forms import ReshapeForm
 from dashboard.plans import plan_context
 from research.engine.config import ResearchConfig
-from research.models import GateResult, Run, Thread, Verdict
-from research.services import reviews
-from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_later, make_run
+from research.models import GateResult, Report, Run, Snapshot, Thread, Verdict
+from research.services import people, reviews
+from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_later, make_run
 
 PLAN = {
     "brief": "How old oaks get.",
@@ -85,6 +85,71 @@ def test_a_rejected_record_that_is_not_cited_is_told_apart(
     assert "Evidence was rejected that this report does not cite" in page(client, run)
 
 
+def correct(run: Run, text: str, **columns: object) -> Run:
+    """A follow-up whose report has this text: [1] is kept evidence, [2] a source that disagrees."""
+    later = make_later(run, origin=None, kind="follow_up", question="And today?", **columns)
+    kept, new = add_evidence(later, 1), add_evidence(later, 2)
+    type(kept).objects.filter(pk=kept.pk).update(contradicts=["E2"], round=0)
+    type(new).objects.filter(pk=new.pk).update(contradicts=["E1"])
+    cited = [{"marker": n, "evidence_ids": [f"E{n}"], "url": URL} for n in (1, 2)]
+    Report.objects.create(
+        run=later, number=1, markdown=text, citations=cited, checks={}, evidence_digest="0"
+    )
+    return later
+
+
+def corrections(client: Client, run: Run) -> str:
+    found = BeautifulSoup(page(client, run), "html.parser").select(".corrected")
+    return " ".join(" ".join(each.text for each in found).split())
+
+
+DISPUTED = "# And today?\n\nThey grow older. [2]\n"
+
+
+def test_a_report_names_the_follow_up_that_corrects_it(client: Client, run: Run) -> None:
+    later = correct(run, "# And today?\n\nPreviously (2020-03-24): Slow. [1] Faster. [2]\n")
+    told = corrections(client, run)
+    assert "Corrected on" in told and "And today?" in told
+    assert "Replaced here: citation 1" in told and "Disputed" not in told
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    links = [each["href"] for each in soup.select(".corrected a")]
+    assert links == [f"/runs/{later.public_id}/", f"/runs/{run.public_id}/#cite-1"]
+    assert corrections(client, later) == ""
+    Report.objects.filter(run=later).update(markdown=DISPUTED)
+    assert "Disputed here: citation 1." in corrections(client, run)
+
+
+def test_a_follow_up_that_repeats_what_a_report_says_corrects_nothing(
+    client: Client, run: Run
+) -> None:
+    later = correct(run, "# And today?\n\nSlow. [1]\n")
+    Report.objects.filter(run=later).update(citations=[run.reports.get().citations[0]])
+    assert corrections(client, run) == ""
+    Report.objects.filter(run=later).delete()
+    assert corrections(client, run) == ""
+
+
+def test_a_dispute_that_a_report_knew_and_other_records_of_that_id_correct_nothing(
+    client: Client, run: Run
+) -> None:
+    later = correct(run, DISPUTED)
+    add_evidence(run, 2)
+    assert corrections(client, run) == ""
+    run.evidence.filter(label="E2").delete()
+    later.evidence.filter(label="E1").update(claim="Yews grow old.")
+    assert corrections(client, run) == ""
+
+
+def test_exports_and_shared_pages_say_that_a_report_was_corrected(run: Run, admin: User) -> None:
+    later = correct(run, DISPUTED)
+    text = export_report(run, FORMATS["md"]).content.decode()
+    assert "found sources that disagree. Citation numbers here: 1." in text
+    link = people.share_report(admin, run)
+    shared = Client().get(f"/s/{link.token}/").content.decode()
+    assert "Disputed since" in shared
+    assert later.public_id not in shared and "And today?" not in shared
+
+
 @pytest.mark.parametrize("extension", ["md", "html"])
 def test_an_export_says_that_it_rests_on_rejected_evidence(
     run: Run, admin: User, extension: str
@@ -139,6 +204,31 @@ def test_where_the_money_ran_out_more_is_offered(client: Client, admin: User) ->
     assert Run.objects.get(parent=run).config["max_cost_usd"] == 0.4
     said = post(client, run, "dig-further", aspects=["A1"], cost_usd="much")
     assert "a number of dollars" in said
+
+
+def test_digging_deeper_takes_one_press_and_may_be_narrowed(
+    client: Client, run: Run, admin: User
+) -> None:
+    def offered() -> tuple[str, str, list[str]]:
+        form = BeautifulSoup(page(client, run), "html.parser").select_one("form.deeper")
+        assert form is not None
+        ticked = [box["value"] for box in form.select("[name=aspects][checked]")]
+        return form.select_one("[name=on]")["value"], form.text, ticked  # type: ignore[index]
+
+    add_evidence(run, 2)
+    run.aspects.filter(label="A2").update(state="open")
+    run.gaps.all().delete()
+    on, text, ticked = offered()
+    assert on == "A2" and ticked == ["A2"]
+    assert "Dig deeper on 1 sub-question" in text and "not answered" in text
+    run.aspects.update(state="answered", evidence_labels=["E1"])
+    run.aspects.filter(label="A2").update(state="one_source")
+    on, text, ticked = offered()
+    assert on == "A2" and "rest on one source" in text
+    run.aspects.update(state="answered")
+    post(client, run, "dig-further", on=on, aspects=["A1"])
+    assert Run.objects.get(parent=run).reason == "Dug deeper on 1 question"
+    assert Snapshot.objects.get(run__parent=run).content["wanted"] == ["A2"]
 
 
 def test_money_is_shown_and_read_with_the_comma_of_the_reader(client: Client, admin: User) -> None:
@@ -289,6 +379,88 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
         f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"}, follow=True
     )
     assert "Rests on rejected evidence" in answer.content.decode()
+
+
+@pytest.fixture
+def joined(run: Run) -> Run:
+    """A run whose [1] stands for three findings: on one passage, on its words, and on another."""
+    for number in (2, 3):
+        add_evidence(run, number)
+    run.evidence.get(label="E3").quotes.update(start=0, end=1, quote="Yews.")
+    text = "# Oaks\n\nThey are slow. [1] They are old. [1] They are both. [1]\n"
+    places = [["E1"], ["E3"], ["E1", "E3"]]
+    citation = {"marker": 1, "evidence_ids": ["E1", "E2", "E3"], "url": URL, "places": places}
+    run.reports.update(markdown=text, citations=[citation])
+    return run
+
+
+def findings(client: Client, run: Run) -> dict[str, str]:
+    """What is told below the buttons of each finding behind [1], by its label."""
+    answer = client.get(f"/runs/{run.public_id}/citations/1/")
+    cards = BeautifulSoup(answer.content, "html.parser").select(".card:has([name=finding])")
+    told = {}
+    for card in cards:
+        label, text = card.select_one("[name=finding]"), card.select_one("form + p")
+        assert label is not None and text is not None
+        told[str(label["value"])] = " ".join(text.text.split())
+    return told
+
+
+def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
+    client: Client, joined: Run, admin: User
+) -> None:
+    lost = "If rejected, a revision leaves out 1 statement. 1 keeps its other sources."
+    along = (
+        "1 more finding rests on the same words and goes with it, unless it is marked as supported."
+    )
+    told = findings(client, joined)
+    assert told == {
+        "E1": f"{lost} {along}",
+        "E2": f"{lost} {along}",
+        "E3": lost,
+    }
+    reviews.record_verdict(admin, joined.evidence.get(label="E1"), "accept")
+    told = findings(client, joined)
+    assert told["E2"] == "If rejected, a revision leaves out no statement."
+    other = joined.evidence.get(label="E3").quotes.get()
+    other.pk, other.position, other.url, other.quote = None, 1, "https://b.test/", "Beech"
+    other.save()
+    assert findings(client, joined)["E3"] == f"{lost} Its quotes on 1 more page go with it."
+
+
+def test_one_finding_behind_a_number_is_rejected_alone_and_taken_back(
+    client: Client, joined: Run
+) -> None:
+    address = f"/runs/{joined.public_id}/citations/1/judge/"
+    client.post(address, {"verdict": "reject", "finding": "E3"})
+    assert [(v.evidence.label, v.verdict) for v in Verdict.objects.all()] == [("E3", "reject")]
+    html = page(client, joined)
+    assert '<span class="rejected">They are old.</span>' in html
+    assert '<span class="rejected">They are slow.</span>' not in html
+    link = BeautifulSoup(html, "html.parser").select_one(".review .notice-row a")
+    assert link is not None and str(link["href"]).endswith("#cite-1-1"), "where it is cited"
+    assert findings(client, joined)["E3"] == "Rejected. Press again to take it back."
+    client.post(address, {"verdict": "withdraw", "finding": "E3"})
+    assert "Rests on rejected evidence" not in page(client, joined)
+    assert client.post(address, {"verdict": "reject", "finding": "E9"}).status_code == 404
+
+
+def test_a_revision_keeps_the_findings_that_were_not_rejected(
+    client: Client, joined: Run, admin: User
+) -> None:
+    reviews.record_verdict(admin, joined.evidence.get(label="E1"), "reject")
+    reviews.record_verdict(admin, joined.evidence.get(label="E2"), "accept")
+    post(client, joined, "revise")
+    seed = Snapshot.objects.get(run__parent=joined).content
+    assert [each["id"] for each in seed["evidence"]] == ["E2", "E3"]
+
+
+def test_a_number_with_one_finding_is_judged_as_a_whole_and_tells_what_is_lost(
+    client: Client, run: Run
+) -> None:
+    assert findings(client, run) == {}
+    answer = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "If rejected, a revision leaves out 1 statement." in answer
 
 
 def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:

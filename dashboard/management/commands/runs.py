@@ -14,6 +14,7 @@ from dashboard.command_line.remote import RemoteRuns, add_place, chosen_server
 from dashboard.exports import FORMATS
 from research.engine.records import ENDED, Status
 
+WITHOUT_QUOTES = "docx, pdf, md and html: end with the report, without the quotes behind it"
 COLUMNS = ("id", "status", "score", "created_at", "question")
 
 
@@ -29,6 +30,7 @@ class Command(BaseCommand):
         _action(actions, "show", "print a run: its report, or where it is")
         export = _action(actions, "export", "write a report to a file")
         export.add_argument("format", choices=sorted(FORMATS))
+        export.add_argument("--without-quotes", action="store_true", help=WITHOUT_QUOTES)
         export.add_argument("--output", type=Path, metavar="FILE", help="'-': standard output")
         resume = _action(actions, "resume", "take up a paused or stalled run again")
         resume.add_argument(
@@ -58,7 +60,9 @@ class Command(BaseCommand):
         show(self.stdout, runs.show(options["run"]), as_json=options["json"], shorten=summarise)
 
     def _export(self, runs: Any, options: Any) -> None:
-        made = runs.export(options["run"], options["format"])
+        made = runs.export(
+            options["run"], options["format"], with_quotes=not options["without_quotes"]
+        )
         target = options["output"] or Path(made.filename)
         if str(target) == "-":
             sys.stdout.buffer.write(made.content)

@@ -82,14 +82,19 @@ class Seed:
         return self.kind in {"revise", "reshape"}
 
 
-def apply_review(seed: Seed, rejected: Collection[str]) -> Seed:
-    """Return the seed without the records of these ids, and without their passages in any other.
+def apply_review(seed: Seed, rejected: Collection[str], accepted: Collection[str] = ()) -> Seed:
+    """Return the seed without the rejected records, and without their passages in any other that
+    wasn't accepted.
 
     A record that rests on nothing else goes as well.
     """
     refused = [q for record in seed.evidence if record.id in rejected for q in record.sources]
     refused += seed.rejected
-    left = [_drop_refused(record, refused) for record in seed.evidence if record.id not in rejected]
+    left = [
+        record if record.id in accepted else _drop_refused(record, refused)
+        for record in seed.evidence
+        if record.id not in rejected
+    ]
     kept = {record.id for record in left if record.sources}
     evidence = tuple(
         replace(record, contradicts=tuple(i for i in record.contradicts if i in kept))

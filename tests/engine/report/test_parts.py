@@ -215,19 +215,19 @@ def test_what_rests_on_forums_alone_says_so(known: Ledger) -> None:
     for record in known.book.records.values():
         known.book.take_over(replace(record, contradicts=()))
     shown = render_report(known, draft, "", 0, 0).markdown
-    assert "The tower is 40 metres high (read in forums only). [1]" in shown
+    assert "The tower is 40 metres high (found in forums only). [1]" in shown
     assert "The tower is high. [1][2]" in shown
     forum = known.sources["https://s0.example/"]
     known.put_source(replace(forum, kind="blog"))
     told = render_report(known, draft, "", 0, 0).markdown
-    assert "metres high (read in blogs only). [1]" in told
+    assert "metres high (found on blogs only). [1]" in told
     known.put_source(forum)
     plain = render_report(known, draft, "", 0, 0, replace(USUAL, names_kinds=False)).markdown
     assert "forums only" not in plain
     quoted_said = replace(said, text=f"“{OLD}”", quoted=True)
     quoting = Draft((), (Section("A1", (quoted_said, both)),))
     shown = render_report(known, quoting, "", 0, 0).markdown
-    assert "“The tower is 40 metres high” (s0.example; read in forums only). [1]" in shown
+    assert "“The tower is 40 metres high” (s0.example; found in forums only). [1]" in shown
 
 
 @pytest.mark.parametrize(

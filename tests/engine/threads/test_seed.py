@@ -57,6 +57,13 @@ def test_the_same_words_on_another_page_are_rejected_too() -> None:
     assert left.left_out == 2
 
 
+def test_a_record_that_was_accepted_keeps_the_passage_of_a_rejected_one() -> None:
+    records = record(1, quoted(TREES, OAKS)), record(2, quoted(TREES, OAKS))
+    left = apply_review(seed(*records), ["E1"], ["E2"])
+    assert labels(left) == ["E2"] and left.evidence[0].sources == records[1].sources
+    assert is_rejected(quoted(TREES, OAKS), left.rejected)
+
+
 def test_another_passage_of_the_page_stays() -> None:
     rival = record(2, quoted(TREES, YEWS), contradicts=("E1",))
     left = apply_review(seed(record(1, quoted(TREES, OAKS)), rival), ["E1"])
