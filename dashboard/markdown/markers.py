@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, repeat
 
 from django.utils.html import escape
@@ -12,6 +13,7 @@ from markdown_it.token import Token
 
 from dashboard.markdown.dates import DATE, EARLIER, days_in_words
 from dashboard.markdown.parsing import MARKER, groups_of, html_token, span_token, text_token
+from research.engine.report.report_i18n import labels_for, translated_languages
 
 NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
@@ -25,6 +27,8 @@ TOLD_BY = re.compile(
     r"(?=[.!?]?\s*$)"
 )
 """Who says a statement, at its end: "(Hot Rocks, October 2019)", "(3 sources, 2015–2026)"."""
+DOUBTS = ("older_figure", "older_source", "may_be_outdated", "undated", "only_forum", "only_blog")
+"""Labels of what a report says against the sources of a statement, at its end."""
 DOUBTED = re.compile(r"^\s*(?:\((⚠ [^()]+)\)|(⚠ [^():]{3,60}:))")
 """"(⚠ Sources disagree) The next sentence", "⚠ Sources disagree: The other side"."""
 REJECTED = '<span class="rejected">'
@@ -137,11 +141,20 @@ def _soften(text: str) -> list[Token]:
         pieces = [text_token(" "), span_token("doubted", days_in_words(doubted[1] or doubted[2]))]
         text = text[doubted.end() :]
     text = EARLIER.sub(lambda found: days_in_words(found[0]), text)
-    told = TOLD_BY.search(text)
+    told = TOLD_BY.search(text) or _marks().search(text)
     if told is None:
         return [*pieces, text_token(text)]
     by = span_token("told-by", days_in_words(told[0]))
     return [*pieces, text_token(text[: told.start()]), by, text_token(text[told.end() :])]
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Return what finds "(2018; older figure)" at the end of a statement, in any language."""
+    words = (labels_for(code)[key] for code in sorted(translated_languages()) for key in DOUBTS)
+    known, beside = "|".join(map(re.escape, dict.fromkeys(words))), r"[^()“”\"]{1,60}"
+    told = rf"\((?:{beside}; )?(?:{known})(?:[;,] {beside})?\)"
+    return re.compile(rf"{told}(?=[.!?。]?\s*$)")
 
 
 def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:

@@ -208,15 +208,18 @@ def _prepare_tokens(
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
     beside its value, unless it is the only one, and a class where it is a dash; the table of
-    changes has a class as well.
+    changes and that of events have a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
     changes = ["", *(labels[name] for name in ("before", "now"))]
+    events = [labels[name] for name in ("date", "event")]
     for token, content in pairwise(tokens):
         if token.type == "table_open":
             table = token
         elif token.type == "tbody_open" and table and names[:3] == changes:
             table.attrSet("class", "changes")
+        elif token.type == "tbody_open" and table and names == events:
+            table.attrSet("class", "events")
         elif token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"
             names = [] if within_head else names

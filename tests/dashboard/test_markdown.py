@@ -112,6 +112,12 @@ def test_the_table_of_changes_is_known_in_each_language(language: str, head: str
     assert "<table>" in render_markdown(table, link, "fr").html
 
 
+def test_the_table_of_events_is_known() -> None:
+    table = "| Datum | Ereignis |\n|---|---|\n| 2024 | Es fiel. [1] |\n"
+    assert '<table class="events">' in render_markdown(table, link, "de").html
+    assert "<table>" in render_markdown(table, link, "en").html
+
+
 def test_headings_are_listed_with_their_anchors() -> None:
     rendered = render_markdown("## First\n\n### Not this\n\n## Second", link)
     assert [heading.text for heading in rendered.headings] == ["First", "Second"]
@@ -166,6 +172,10 @@ def test_who_says_a_statement_and_doubts_about_it_are_set_apart() -> None:
     assert '<span class="told-by">(2 sources, 2015–2026)</span>' in told
     doubted = html("It fell. [1] (⚠ a source of 2026-05-22 says otherwise) It rose. [2]")
     assert '<span class="doubted">⚠ a source of 22 May 2026 says otherwise</span>' in doubted
+    marked = html("Four of five were against (older figure, 2012; read in forums only). [1]")
+    assert '<span class="told-by">(older figure, 2012; read in forums only)</span>' in marked
+    german = html("Es fiel (vielleicht überholt). [1]")
+    assert '<span class="told-by">(vielleicht überholt)</span>' in german
     for said in ("“It fell (Hot Rocks, 2019-10-23)”. [1]", "It (the rock) fell. [1]"):
         assert "told-by" not in html(said)
 
