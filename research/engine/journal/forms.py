@@ -45,6 +45,13 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """Each quote has the heading of its own place. The verifier sees title and site of a quote, and
+    of each record the quotes with the figures, names and rare words of a statement. A repair is
+    told which word, figure or name is nobody's, and may mend a first sentence. An uncited sentence
+    stands where it only leads over to a cited one, and is left out elsewhere. Canaries have no list
+    that is cut short and no name with another word.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

@@ -140,6 +140,7 @@ async def _read_with_model(
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
     most_quotes, is_repaired = MOST_QUOTES if reads_rest else 1, run.form >= Form.REPAIRED
+    by_section = run.form >= Form.EDITED
 
     def check_findings() -> None:
         for found in answer.findings:
@@ -148,7 +149,9 @@ async def _read_with_model(
             for url, said in _by_page(pointed).items():
                 carrying: Sequence[NumberedSentence] = said
                 if is_repaired:
-                    carrying = lines_that_carry(found.claim, said, run.question.text, most_quotes)
+                    carrying = lines_that_carry(
+                        found.claim, said, run.question.text, most_quotes, by_section
+                    )
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
@@ -163,6 +166,7 @@ async def _read_with_model(
                         keeps_quotes=is_repaired,
                         leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
                         beside=pointed,
+                        by_section=by_section,
                     )
 
     await run_in_thread(check_findings)

@@ -262,6 +262,7 @@ def _checked(
             run.question.text,
             MOST_QUOTES,
             keeps_quotes=True,
+            by_section=run.form >= Form.EDITED,
         )
         found = [
             each
