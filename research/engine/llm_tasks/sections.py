@@ -284,10 +284,16 @@ def summary_statement(
 
 
 def _is_left_out(record_id: str, text: str, ledger: Ledger) -> bool:
-    """Return whether a record has an earlier value that a sentence on the newer one leaves out."""
+    """Return whether a record has an earlier value that a sentence on the newer one leaves out. One
+    that gives neither may compare them: "Fewer people are killed today".
+    """
     record = ledger.book.records.get(record_id)
     if record is None or ledger.began < Form.COMPUTED or record_id not in ledger.relations.replaced:
         return False
+    newer = ledger.book.records.get(ledger.relations.replaced[record_id])
+    if ledger.began >= Form.EDITED and newer:
+        if amounts_of(newer.claim).isdisjoint(amounts_of(text)):
+            return False
     return amounts_of(record.claim).isdisjoint(amounts_of(text))
 
 
