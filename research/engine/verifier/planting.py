@@ -25,7 +25,7 @@ from research.engine.run import Run
 from research.engine.text.dates import find_dates
 from research.engine.text.entities import find_names, find_numbers
 from research.engine.text.offload import run_in_thread
-from research.engine.text.tokens import term_set, unique_texts
+from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible

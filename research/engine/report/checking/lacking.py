@@ -44,7 +44,7 @@ def explain_faults(
 def tell_lacking(lacks: Sequence[str], where: str) -> str:
     """Return that these texts are nowhere where they might be; "" for none."""
     shown = [f"'{each}'" for each in lacks[:MOST_WORDS]]
-    if len(shown) < 2:  # noqa: PLR2004
+    if len(shown) < 2:
         return f"{shown[0]} is {where}" if shown else ""
     return f"{', '.join(shown[:-1])} and {shown[-1]} are {where}"
 
