@@ -261,7 +261,6 @@ def _checked(
             run.ledger.aspects[point.aspect_id],
             run.question.text,
             MOST_QUOTES,
-            keeps_quotes=True,
             by_section=run.form >= Form.EDITED,
         )
         found = [
