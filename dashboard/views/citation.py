@@ -172,7 +172,7 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "said": common_verdict(rows),
             "calculations": rows.calculations,
             "support": "" if len(told) > 1 else support_of(rows),
-            "live": live_link(first),
+            "live": live_link(first, rows.page.text if rows.page else ""),
             "quotes": [
                 {"text": row.quote, "supports": supports.get(row.evidence.label, ())}
                 for row in (rows.quotes if page is None else ())
@@ -279,16 +279,23 @@ def comparison_states(flags: Container[str], *, is_quoted: bool) -> Iterator[wor
             yield words.State(_("%(names)s differ") % {"names": NAMES[what]}, "cross", "bad")
 
 
-def live_link(row: EvidenceSource) -> str:
+def live_link(row: EvidenceSource, text: str) -> str:
     """Return a link to the live page that scrolls to the quote; '' for a local document.
 
-    The text fragment of a quote of more than 12 words has only its first and last six words.
+    The text fragment of a quote of more than 12 words has only its first and last six words. Where
+    the stored `text` of the page has the quote before as well, the words in front of it tell which
+    is meant.
     """
     if not words.is_on_the_web(row.url):
         return ""
     told = row.quote.split()
     ends = (told[:6], told[-6:]) if len(told) > 12 else (told,)
-    fragment = ",".join(
-        percent_encode(" ".join(part), safe="").replace("-", "%2D") for part in ends
-    )
+    fragment = ",".join(map(_encoded, ends))
+    before = text[: row.start].rstrip().rpartition("\n")[2].lstrip("#-*• ").split()
+    if before and row.quote in text[: row.start]:
+        fragment = f"{_encoded(before[-6:])}-,{fragment}"
     return f"{row.url.partition('#')[0]}#:~:text={fragment}"
+
+
+def _encoded(told: Sequence[str]) -> str:
+    return percent_encode(" ".join(told), safe="").replace("-", "%2D")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dashboard.contexts.quotes import bearing_span, block_context, quote_pieces, split_blocks
+from dashboard.views.citation import live_link
+from research.models import EvidenceSource
 
 QUOTE = "The tower stands on a rock. Edda Marlow designed it in 1885. It is built of granite."
 
@@ -57,3 +59,16 @@ def test_code_in_a_stored_copy_is_set_as_code(text: str, blocks: list[tuple[str,
     found = [block_context(text, start, end, [], []) for start, end in split_blocks(text)]
     told = [(each["kind"], "".join(piece["text"] for piece in each["pieces"])) for each in found]
     assert told == blocks
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [(0, "The%20default%20is%2010."), (1, "How%20many%20bells.-,The%20default%20is%2010.")],
+)
+def test_a_link_to_a_quote_that_a_page_repeats_tells_which_is_meant(place: int, told: str) -> None:
+    quote = "The default is 10."
+    text = f"- How many lamps.\n\n{quote}\n\n- How many bells.\n\n{quote}"
+    start = (text.index(quote), text.rindex(quote))[place]
+    row = EvidenceSource(url="https://a.org/", quote=quote, start=start)
+    assert live_link(row, text) == f"https://a.org/#:~:text={told}"
+    assert live_link(row, "") == "https://a.org/#:~:text=The%20default%20is%2010."

@@ -16,8 +16,11 @@ _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\
 """`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
 
 
-def quote_span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | None:
-    """Offsets of the first run of neighbouring sentences that makes a quote of fit length.
+def quote_span(
+    sentences: Sequence[Sentence], text: str, by_section: bool = False
+) -> tuple[int, int] | None:
+    """Offsets of the first run of neighbouring sentences that makes a quote of fit length; with
+    `by_section` it ends where the section of its first sentence does.
 
     A sentence longer than `MAX_QUOTE` characters is cut at a word.
     """
@@ -27,6 +30,8 @@ def quote_span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | No
     for sentence in sentences[1:]:
         joined = sentence.end - run[0].start
         if sentence.number != run[-1].number + 1 or joined > MAX_QUOTE or sentence.kind == "item":
+            break
+        if by_section and sentence.section != run[0].section:
             break
         run.append(sentence)
     start, end = run[0].start, run[-1].end
@@ -38,14 +43,16 @@ def quote_span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | No
     return (start, end) if end > start else None
 
 
-def quote_spans(sentences: Sequence[Sentence], text: str, most: int) -> list[tuple[int, int]]:
+def quote_spans(
+    sentences: Sequence[Sentence], text: str, most: int, by_section: bool = False
+) -> list[tuple[int, int]]:
     """Offsets of at most so many quotes, one for each run of neighbouring sentences, in the order
     in which they are named.
     """
     spans: list[tuple[int, int]] = []
     left = list(sentences)
     while left and len(spans) < most:
-        span = quote_span(left, text)
+        span = quote_span(left, text, by_section)
         if span is None:
             break
         spans.append(span)

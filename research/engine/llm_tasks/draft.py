@@ -42,6 +42,7 @@ from research.engine.report.draft import (
     Statement,
     aspect_of,
     cite_ids,
+    owners_of,
     split_part,
     with_known_figures,
     without_ids,
@@ -256,15 +257,16 @@ def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> li
 
 def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     """Return the draft with each statement in the section that it was put in, otherwise that of its
-    first evidence; one without evidence belongs to the section of the statement before it.
+    first evidence; one without evidence belongs where `owners_of` puts it.
     """
     said = _placed(_all_statements(ledger, answer.statements, answer.computed), ledger)
     if isinstance(answer, WholeDraftAnswer):
         said = _with_spare(said, answer.spare)
     sections: dict[str, list[Statement]] = {}
-    aspect_id = next(iter(ledger.aspects))
-    for statement in filter(_has_text, said):
-        aspect_id = statement.about or aspect_of(statement, ledger) or aspect_id
+    told_in_sections = [*filter(_has_text, said)]
+    own = [each.about or aspect_of(each, ledger) or "" for each in told_in_sections]
+    owners = owners_of(own, next(iter(ledger.aspects)), ledger)
+    for aspect_id, statement in zip(owners, told_in_sections, strict=True):
         sections.setdefault(aspect_id, []).append(statement)
     short = [_short_statement(ledger, text, said) for text in answer.short_answer]
     told = answer.verdict if isinstance(answer, WholeDraftAnswer) else []

@@ -153,13 +153,16 @@ async def _read_with_model(
     for url, wished in shown["most"].items():
         per_page = run.config.max_evidence_claims_per_research_unit
         most[url] = max(1, GENEROUS * wished * per_page // WISHED_OF_FEW)
+    by_section = run.form >= Form.EDITED
 
     def check_findings() -> None:
         for found in answer.findings:
             pointed = [lines[n] for n in found.sentences if n in lines]
             aspect = known.get(id_in(found.sub_question), aspects[0])
             for url, said in _by_page(pointed).items():
-                carrying = lines_that_carry(found.claim, said, run.question.text, MOST_QUOTES)
+                carrying = lines_that_carry(
+                    found.claim, said, run.question.text, MOST_QUOTES, by_section
+                )
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
@@ -175,6 +178,7 @@ async def _read_with_model(
                         MOST_QUOTES,
                         leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
                         beside=pointed,
+                        by_section=by_section,
                     )
 
     await run_in_thread(check_findings)

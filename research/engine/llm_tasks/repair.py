@@ -127,6 +127,7 @@ async def _ask_to_repair(
             "is_edited": run.form >= Form.EDITED,
             "keeps_places": run.form >= Form.COMPUTED,
             "places": places if run.form >= Form.COMPUTED else {},
+            "mends_verdicts": any(_owner(run.ledger, f.statement) == "verdict" for f in found),
             "owner": partial(_owner, run.ledger),
         }
 
@@ -145,9 +146,11 @@ def _aspects_of(ledger: Ledger, found: Sequence[Fault]) -> list[Aspect]:
 
 
 def _owner(ledger: Ledger, statement: Statement) -> str:
-    """Return the id of the sub-question that a statement answers, "" for a verdict."""
+    """Return the id of the sub-question that a statement answers, "verdict" for one that
+    answers the question as a whole; "" in runs before `Form.EDITED`.
+    """
     if statement.is_verdict:
-        return ""
+        return "verdict" if ledger.began >= Form.EDITED else ""
     return statement.about or statement.part or aspect_of(statement, ledger) or ""
 
 

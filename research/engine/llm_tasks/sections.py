@@ -43,6 +43,7 @@ from research.engine.report.draft import (
     Draft,
     Section,
     Statement,
+    owners_of,
     split_part,
     statement_of,
     with_known_figures,
@@ -163,7 +164,7 @@ def _begin_sections(
 
 async def _take_sections(run: Run, begun: _Begun, growing: DraftStream) -> dict[str, Section]:
     """Return the sections by sub-question; a statement belongs where its first evidence does, and
-    without any to the section of the one before.
+    without any where `owners_of` puts it.
     """
     attempts = run.config.max_model_attempts
     try:
@@ -175,9 +176,10 @@ async def _take_sections(run: Run, begun: _Begun, growing: DraftStream) -> dict[
     growing.tell()
     owners = {record.id: part.aspect.id for part in begun.parts for record in part.records}
     sections: dict[str, list[Statement]] = {}
-    owner = begun.parts[0].aspect.id
-    for said in statements_of(run.ledger, answer.statements, answer.computed):
-        owner = next((owners[i] for i in said.evidence if i in owners), owner)
+    told = statements_of(run.ledger, answer.statements, answer.computed)
+    own = [next((owners[i] for i in said.evidence if i in owners), "") for said in told]
+    placed = owners_of(own, begun.parts[0].aspect.id, run.ledger)
+    for owner, said in zip(placed, told, strict=True):
         sections.setdefault(owner, []).append(said)
     return {i: Section(i, tuple(said)) for i, said in sections.items()}
 
@@ -316,8 +318,15 @@ def summary_statement(
 
 
 def _is_left_out(record_id: str, text: str, ledger: Ledger) -> bool:
-    """Return whether a record has an earlier value that a sentence on the newer one leaves out."""
+    """Return whether a record has an earlier value that a sentence on the newer one leaves out. One
+    that gives neither may compare them: "Fewer people are killed today".
+    """
     record = ledger.book.records.get(record_id)
     if record is None or ledger.began < Form.COMPUTED or record_id not in ledger.relations.replaced:
         return False
-    return amounts_of(record.claim).isdisjoint(amounts_of(text))
+    newer = ledger.book.records.get(ledger.relations.replaced[record_id])
+    said = amounts_of(text)
+    compares = newer is not None and amounts_of(newer.claim).isdisjoint(said)
+    if ledger.began >= Form.EDITED and compares:
+        return False
+    return amounts_of(record.claim).isdisjoint(said)

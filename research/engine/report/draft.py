@@ -15,6 +15,7 @@ from research.engine.evidence.claims.formulas import (
 )
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
+from research.engine.journal.forms import Form
 from research.engine.records import OpenPoint
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.untrusted.address_wall import AddressWall
@@ -210,6 +211,19 @@ def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
     """Return the sub-question of the first evidence that a statement cites."""
     records = (ledger.book.records.get(i) for i in statement.evidence)
     return next((r.aspect_id for r in records if r and r.aspect_id in ledger.aspects), None)
+
+
+def owners_of(own: Sequence[str], first: str, ledger: Ledger) -> list[str]:
+    """Return the sub-question of each of a draft's statements by those that they have of their own:
+    one that has none goes with the next one, to which it may lead over, and at the end, or in runs
+    before `Form.EDITED`, with the one before it, or the `first`.
+    """
+    owners = [*own]
+    for at in reversed(range(len(owners) - 1)) if ledger.began >= Form.EDITED else ():
+        owners[at] = owners[at] or owners[at + 1]
+    for at, owner in enumerate(owners):
+        owners[at] = owner or (owners[at - 1] if at else first)
+    return owners
 
 
 def without_ids(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.claims.figures import foreign_dates
@@ -15,6 +15,7 @@ from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
+from research.engine.text.tokens import unique_texts
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.embedded_parts import without_foreign_end
 from research.engine.untrusted.order_words import content_terms
@@ -95,6 +96,7 @@ def check_finding(
     most_quotes: int = 1,
     leaves_words: bool = False,
     beside: Sequence[NumberedSentence] = (),
+    by_section: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
     apart.
@@ -105,23 +107,24 @@ def check_finding(
     page of the first one counts. Where a good verifier judges later what the report says,
     `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes. A
     date or number may then stand in the heads of the page, and a name in sentences `beside` them on
-    other pages, as in "A and B both give this date".
+    other pages, as in "A and B both give this date". With `by_section` each quote keeps to one
+    section and has its heading; in runs before `Form.EDITED` all have that of the first.
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
-    sentences = [line.sentence for line in lines]
-    spans = quotes.quote_spans(sentences, lines[0].page.text, most_quotes) if lines else []
-    if not spans or not claim:
+    found = _quoted(lines, most_quotes, question, by_section) if lines else []
+    if not found or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
     page = lines[0].page
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    section = label_of(lines[0].sentence.section, question)
     told = " ".join(each.text for each in split_sentences(page.text))
-    section = without_foreign_end(without_dictated(section), told, question)
-    source, *also = (quote_source(page, *span, section) for span in spans)
+    source, *also = (
+        replace(each, section=without_foreign_end(without_dictated(each.section), told, question))
+        for each in found
+    )
     reasons = (_unfit(claim, each, page, question, aspect) for each in (source, *also))
     if reason := next(filter(None, reasons), ""):
         reading.refusals.append(Refusal(claim, page.url, reason))
@@ -131,17 +134,13 @@ def check_finding(
         quote = " … ".join((quote, *(quotes.plain_quote(each.quote) for each in kept)))
         reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",), kept))
         return
-    context = f"{page.title} {source.section} {question}"
+    context = f"{page.title} {_sections_of((source, *also))} {question}"
     whole = " ".join(each.quote for each in (source, *also))
-    if leaves_words and not _is_foreign(
-        claim, whole, *_lent(claim, context, (lines[0], *beside), source)
-    ):
-        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
-        reading.findings.append(found)
-        return
-    if also and not find_claim_fault(claim, whole, context, source.day):
-        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
-        reading.findings.append(found)
+    lent = _lent(claim, context, (lines[0], *beside), (source, *also))
+    is_whole = leaves_words and not _is_foreign(claim, whole, *lent)
+    if is_whole or (also and not find_claim_fault(claim, whole, context, source.day)):
+        carried = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
+        reading.findings.append(carried)
         return
     if reason := find_claim_fault(claim, source.quote, context, source.day):
         reading.refusals.append(Refusal(claim, page.url, reason))
@@ -154,7 +153,11 @@ def check_finding(
 
 
 def lines_that_carry(
-    said: str, lines: Sequence[NumberedSentence], question: str, most_quotes: int
+    said: str,
+    lines: Sequence[NumberedSentence],
+    question: str,
+    most_quotes: int,
+    by_section: bool = False,
 ) -> Sequence[NumberedSentence]:
     """Return the sentences of a finding without those that may only be quoted, if the others carry
     the claim as far as code can tell and the claim has no word of those alone, such as a condition.
@@ -162,16 +165,33 @@ def lines_that_carry(
     claim, sound = " ".join(said.split()), [line for line in lines if not line.dictated]
     if not 0 < len(sound) < len(lines):
         return lines
-    page = sound[0].page
-    spans = quotes.quote_spans([line.sentence for line in sound], page.text, most_quotes)
-    section = label_of(sound[0].sentence.section, question)
-    sources = [quote_source(page, *span, section) for span in spans]
+    sources = _quoted(sound, most_quotes, question, by_section)
     quote = " ".join(source.quote for source in sources)
-    context = f"{page.title} {section} {question}"
+    context = f"{sound[0].page.title} {_sections_of(sources)} {question}"
     day = sources[0].day if sources else ""
     told = content_terms(" ".join(line.sentence.text for line in lines if line.dictated))
     lost = (content_terms(claim) & told) - content_terms(f"{quote} {context}")
     return lines if lost or find_claim_fault(claim, quote, context, day) else sound
+
+
+def _quoted(
+    lines: Sequence[NumberedSentence], most_quotes: int, question: str, by_section: bool
+) -> list[QuoteSource]:
+    """Return the quotes that sentences of a page make up, with the headings above them."""
+    page = lines[0].page
+    sections = {line.sentence.start: line.sentence.section for line in lines}
+    first = lines[0].sentence.start
+    spans = quotes.quote_spans(
+        [line.sentence for line in lines], page.text, most_quotes, by_section
+    )
+    return [
+        quote_source(page, *span, label_of(sections[span[0] if by_section else first], question))
+        for span in spans
+    ]
+
+
+def _sections_of(sources: Iterable[QuoteSource]) -> str:
+    return " ".join(unique_texts(source.section for source in sources))
 
 
 def _is_on(claim: str, quote: str) -> bool:
@@ -217,7 +237,10 @@ def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> s
 
 
 def _lent(
-    claim: str, context: str, lines: Sequence[NumberedSentence], source: QuoteSource
+    claim: str,
+    context: str,
+    lines: Sequence[NumberedSentence],
+    sources: Sequence[QuoteSource],
 ) -> tuple[str, str]:
     """Return what lends a claim names, and what lends it dates and numbers of its pages: heads and
     days. Of other pages those count whose sentences are on the claim.
@@ -230,8 +253,9 @@ def _lent(
     ]
     names = (f"{each.page.title} {each.sentence.text}" for each in others)
     days = (quote_source(each.page, 0, 0, "").day for each in others)
-    dated = dict.fromkeys((source.day, source.title, source.section, *days))
-    return " ".join((context, *names)), ", ".join(filter(None, dated))
+    heads = (sources[0].day, sources[0].title, *(source.section for source in sources))
+    dated = unique_texts(filter(None, (*heads, *days)))
+    return " ".join((context, *names)), ", ".join(dated)
 
 
 def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import cycle
 from math import dist
 from random import Random
 
 from research.engine.evidence.claim_check import check_claim
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space, term_set, words_in
 from research.engine.untrusted.prompt_injection import orders_by_themselves
@@ -93,16 +94,16 @@ def make_canaries(
     stated: Sequence[Pair],
     count: int,
     chance: Random,
-    agrees: bool = True,
+    form: Form = NEWEST,
 ) -> list[LabelledPair]:
     """Return `count` unfaithful and `count` faithful canaries that look like the stated pairs.
 
     Where what was read has too few usable sentences, labelled pairs of the product fill up;
-    `agrees` is as for `reword_sentence`.
+    `form` is that of the run.
     """
-    phrases = Phrases.of([each.sentence for each in vouched], agrees)
+    phrases = Phrases.of([each.sentence for each in vouched], form)
     made = [_unfaithful(each, phrases, chance) for each in vouched * VARIANTS]
-    made += [_reworded(each, chance, agrees) for each in vouched * VARIANTS]
+    made += [_reworded(each, chance, form) for each in vouched * VARIANTS]
     looks = [_look(pair) for pair in stated]
     chosen = _alike([each for each in made if each], looks, count, (), chance)
     short = count - sum(each.faithful for each in chosen)
@@ -169,7 +170,7 @@ def _unfaithful(each: Vouched, phrases: Phrases, chance: Random) -> LabelledPair
 
     From one change to several, so that some have few words of their quote.
     """
-    made = reword_sentence(each.sentence, chance, phrases.agrees)
+    made = reword_sentence(each.sentence, chance, phrases.form)
     used = ""
     for kind in chance.sample(CHANGES, chance.randint(1, len(CHANGES))):
         changed = UNFAITHFUL[kind](made, each.quote.text, phrases, chance)
@@ -179,9 +180,8 @@ def _unfaithful(each: Vouched, phrases: Phrases, chance: Random) -> LabelledPair
     return None
 
 
-def _reworded(each: Vouched, chance: Random, agrees: bool) -> LabelledPair | None:
-    in_other_words = partial(reword_sentence, agrees=agrees)
-    made = chance.choice((in_other_words, shorten_sentence))(each.sentence, chance)
+def _reworded(each: Vouched, chance: Random, form: Form) -> LabelledPair | None:
+    made = chance.choice((reword_sentence, shorten_sentence))(each.sentence, chance, form)
     is_new = made not in each.quote.text
     return LabelledPair(Pair(made, (each.quote,)), True, REWORDED) if is_new else None
 

@@ -8,12 +8,14 @@ faithful one only changes the form, an unfaithful one brings in a word that its 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from random import Random
 from types import MappingProxyType
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.tokens import STOP_WORDS, term_set
 from research.engine.verifier.pairs import DATA
 
@@ -39,6 +41,22 @@ _DATE = re.compile(
 )  # "14 March 1887"
 _COUNTS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _LEAST_COUNT = 3
+_WORDS = re.compile(r"[^\W_]+")
+_LIMITING = frozenset((
+    "about", "almost", "although", "as", "at", "but", "can", "could", "except", "if", "less",
+    "likely", "may", "might", "more", "most", "nearly", "never", "no", "not", "only", "or",
+    "perhaps", "provided", "should", "so", "some", "than", "though", "unless", "until", "usually",
+    "when", "where", "while", "without",
+))  # fmt: skip
+"""Words of a part that a sentence may not do without."""
+_KIND = (
+    r"(?:argument|attribute|button|class|clause|column|command|field|flag|function|keyword|label"
+    r"|level|method|mode|option|parameter|phase|policy|setting|state|status|type|value|variant)s?"
+)
+_NAMES_BEFORE = re.compile(rf"(?:[\"“”'‘’`=/]|\b(?:called|named|{_KIND}|set to)\s)$", re.IGNORECASE)
+_NAMES_BEHIND = re.compile(rf"[\"“”'’`=/(]|\s{_KIND}\b", re.IGNORECASE)
+_ITEM_BEFORE = re.compile(r"(?:,|\b(?:and|or|between|either))\s$")
+_ITEM_BEHIND = re.compile(r"[,.;)]|\s(?:and|or)\b")
 _VOWEL = re.compile(
     r"(?!(?:uni(?!n|m)|us[aeiu]|uti|ur[aio]|eu|one\b|once\b))[aeiou]|(?:hour|hono|honest|heir)",
     re.IGNORECASE,
@@ -77,26 +95,26 @@ _VAGUE = STOP_WORDS | frozenset(
 
 @dataclass(frozen=True)
 class Phrases:
-    """What the run's other sentences lend to an unfaithful one. An article before it `agrees` with
+    """What the run's other sentences lend to an unfaithful one. An article before it agrees with
     its sound; in runs before `Form.COMPUTED` with its spelling.
     """
 
     nouns: tuple[str, ...]
     details: tuple[str, ...]
-    agrees: bool = True
+    form: Form = NEWEST
     _foreign: dict[tuple[str, str], tuple[str, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
     @classmethod
-    def of(cls, sentences: Sequence[str], agrees: bool = True) -> Phrases:
+    def of(cls, sentences: Sequence[str], form: Form = NEWEST) -> Phrases:
         nouns = {found["noun"]: None for text in sentences for found in _NOUN.finditer(text)}
         details = {found["detail"]: None for text in sentences for found in _DETAIL.finditer(text)}
         usable = tuple(noun for noun in nouns if noun not in _VAGUE and not _is_verb_form(noun))
         return cls(
             usable,
             tuple(detail for detail in details if not _VAGUE & set(detail.split()[2:])),
-            agrees,
+            form,
         )
 
     def foreign_to(self, quote: str, kind: str) -> tuple[str, ...]:
@@ -134,7 +152,7 @@ def change_thing(sentence: str, quote: str, phrases: Phrases, chance: Random) ->
     old = place["noun"]
     kind = "plural" if old.endswith("s") else "singular"
     new = _any_foreign(phrases, quote, kind, chance)
-    before = _article(place["before"], new, phrases.agrees)
+    before = _article(place["before"], new, phrases.form >= Form.COMPUTED)
     return f"{sentence[: place.start()]}{before}{new}{sentence[place.end() :]}" if new else ""
 
 
@@ -180,26 +198,41 @@ def _article(before: str, noun: str, agrees: bool) -> str:
 # --- faithful -------------------------------------------------------------------------------
 
 
-def reword_sentence(sentence: str, chance: Random, agrees: bool = True) -> str:
+def reword_sentence(sentence: str, chance: Random, form: Form = NEWEST) -> str:
     """Return the sentence in other words with the same meaning, perhaps saying less; it may be the
-    same where no way fits. Unless it `agrees`, as in runs before `Form.COMPUTED`, a word may be
-    taken for another part of speech, and an article may not fit the word behind it.
+    same where no way fits. In runs before `Form.COMPUTED` a word may be taken for another part of
+    speech, and an article may not fit the word behind it; before `Form.EDITED` it may be a name.
     """
-    return _in_other_words(shorten_sentence(sentence, chance), agrees)
+    return _in_other_words(shorten_sentence(sentence, chance, form), form)
 
 
 @lru_cache(maxsize=1024)
-def _in_other_words(sentence: str, agrees: bool) -> str:
-    return _with_other_words(_with_digits(_with_other_dates(sentence)), agrees)
+def _in_other_words(sentence: str, form: Form) -> str:
+    return _with_other_words(_with_digits(_with_other_dates(sentence)), form)
 
 
-def shorten_sentence(sentence: str, chance: Random) -> str:
-    """Return the sentence in another order or without a part that it can do without."""
+def shorten_sentence(sentence: str, chance: Random, form: Form = NEWEST) -> str:
+    """Return the sentence in another order or without a part that it can do without; since
+    `Form.EDITED` without none that limits it, and without none of a list.
+    """
     for way in chance.sample(
         [_front_to_end, _without_bracket, _without_relative, _without_joined], 2
     ):
-        sentence = way(sentence)
+        shorter = way(sentence)
+        if form < Form.EDITED or not _loses_much(sentence, shorter):
+            sentence = shorter
     return sentence
+
+
+def _loses_much(sentence: str, shorter: str) -> bool:
+    """Return whether a sentence cut short has lost an item of a list or what limits it, so that a
+    careful reader may find that it says something else.
+    """
+    cut = Counter(_WORDS.findall(sentence.lower()))
+    cut.subtract(_WORDS.findall(shorter.lower()))
+    is_end = sentence.startswith(shorter[:-1]) and len(shorter) < len(sentence)
+    is_list = is_end and any(mark in shorter for mark in ",;:")
+    return is_list or any(cut[word] > 0 for word in _LIMITING)
 
 
 def _front_to_end(sentence: str) -> str:
@@ -233,14 +266,26 @@ def _with_digits(sentence: str) -> str:
     return _COUNT.sub(lambda found: str(_COUNTS.index(found[1]) + _LEAST_COUNT), sentence)
 
 
-def _with_other_words(sentence: str, agrees: bool) -> str:
+def _with_other_words(sentence: str, form: Form) -> str:
+    agrees = form >= Form.COMPUTED
     forms = rewordings(agrees)
 
     def other(found: re.Match[str]) -> str:
+        if form >= Form.EDITED and _may_be_name(found):
+            return found.group()
         before, new = found["article"] or "", forms[found["word"]]
         return f"{_article(before, new, agrees) if agrees else before}{new}"
 
     return _rewordable(agrees).sub(other, sentence).replace("  ", " ")
+
+
+def _may_be_name(found: re.Match[str]) -> bool:
+    """Return whether a word may name something here: a value, a mode, an item of a list of them, or
+    what is marked as a term.
+    """
+    before, behind = found.string[: found.start("word")], found.string[found.end("word") :]
+    is_item = bool(_ITEM_BEFORE.search(before) and _ITEM_BEHIND.match(behind))
+    return is_item or bool(_NAMES_BEFORE.search(before) or _NAMES_BEHIND.match(behind))
 
 
 @cache

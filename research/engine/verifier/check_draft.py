@@ -18,7 +18,7 @@ from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.checking.next_steps import is_within_evidence
+from research.engine.report.checking.next_steps import find_strangeness
 from research.engine.report.checking.statement_check import check_statements
 from research.engine.report.draft import Draft, Statement
 from research.engine.run import Run
@@ -120,9 +120,10 @@ async def _judge(
     )
 
 
-async def strange_steps(run: Run, steps: Sequence[Statement]) -> list[Statement]:
-    """Return the steps that say more than the evidence and the question give."""
-    return [each for each in steps if not await run_in_thread(is_within_evidence, each, run.ledger)]
+async def strange_steps(run: Run, steps: Sequence[Statement]) -> dict[Statement, str]:
+    """Return the steps that say more than the evidence and the question give, with what."""
+    told = {each: await run_in_thread(find_strangeness, each, run.ledger) for each in steps}
+    return {each: what for each, what in told.items() if what}
 
 
 async def steps_that_follow(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from random import Random
 
@@ -15,11 +17,13 @@ from research.engine.evidence.claims.operands import ASKED as QUESTION
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
+from research.engine.ports import Page
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.checking.statement_check import calculate_formulas, rests_on_question
 from research.engine.report.draft import Statement
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
+from research.engine.text.entities import find_names, find_numbers
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
@@ -110,11 +114,15 @@ def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
 
 
 def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
-    """Return the pair with few quotes of each record, first the one that has most of its words."""
+    """Return the pair with few quotes of each record, first the one that has most of it."""
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
     tells_dates = bool(find_dates(statement.text))
     for record_id in statement.evidence:
         record = ledger.book.records[record_id]
+        if ledger.began >= Form.EDITED:
+            telling = _telling(statement.text, record)
+            quotes |= dict.fromkeys(_cited(each, ledger, tells_dates) for each in telling)
+            continue
         sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
         told = said
@@ -124,7 +132,7 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         if ledger.began >= Form.COMPUTED:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
-        quotes |= dict.fromkeys(_cited(each, tells_dates) for each in shown)
+        quotes |= dict.fromkeys(_cited(each, ledger, tells_dates) for each in shown)
     return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
 
 
@@ -138,6 +146,38 @@ def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
         CitedQuote(each.formula.replace(f"({QUESTION})", f"({ASKED})"), COMPUTED) for each in made
     ]
     return [CitedQuote(ledger.asked, ASKED), *shown] if asked or not made else shown
+
+
+def _telling(text: str, record: Evidence) -> list[QuoteSource]:
+    """Return the quotes of a record that give the figures and names of a statement, each at least
+    once, and up to `MOST_QUOTES` for what else it says, the rarest words first; a second one beside
+    a quote that reports speech, and those of the same page.
+    """
+    terms = {source: term_set(source.quote) for source in record.sources}
+    held = Counter(term for each in terms.values() for term in each)
+    figures = term_set(" ".join((*find_numbers(text), *find_names(text))))
+    said = term_set(text)
+    missing = said | term_set(record.claim)  # the words of the finding, which the writer saw
+    shown: list[QuoteSource] = []
+
+    def gain(source: QuoteSource) -> tuple[int, Fraction, int]:
+        new = missing & terms[source]
+        rarity = sum((Fraction(1, held[term]) for term in new), Fraction(0))
+        return len(new & figures), rarity, len(said & terms[source])
+
+    while left := [each for each in terms if each not in shown]:
+        best = max(left, key=gain)
+        is_needed = missing & terms[best] & (missing if len(shown) < MOST_QUOTES else figures)
+        if shown and not is_needed:
+            break
+        shown.append(best)
+        missing = missing - terms[best]
+    first = shown[0]
+    others = sorted(terms, key=lambda source: -len(said & terms[source]))
+    is_reported = bool(SPEAKS.search(first.quote))
+    beside = [*others[: 2 * is_reported], *(each for each in others if each.url == first.url)]
+    more = [each for each in dict.fromkeys(beside) if each not in shown]
+    return [*shown, *more[: max(0, MOST_QUOTES - len(shown))]]
 
 
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
@@ -156,17 +196,40 @@ def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSourc
     return shown
 
 
-def _cited(source: QuoteSource, tells_date: bool = False) -> CitedQuote:
+def _cited(source: QuoteSource, ledger: Ledger, tells_date: bool = False) -> CitedQuote:
     """Return the quote with its source, and if wanted with the date of its page."""
-    named = _named(source.title, source.section, source.domain)
+    named = _named(source.title, source.section, source.domain, _site_of(source.url, ledger))
     if tells_date and source.day:
         named = f"{named}, {source.day}"
     return CitedQuote(" ".join(source.quote.split()), named)
 
 
-def _named(title: str, section: str, domain: str) -> str:
-    """Return title and section, which may name the referent of a pronoun, or the site."""
-    return ", ".join(filter(None, dict.fromkeys((title, section)))) or domain
+def _named(title: str, section: str, domain: str, site: str | None) -> str:
+    """Return title and section, which may name the referent of a pronoun, and the site, by which
+    who writes may name a speaker: its name and domain, each unless the others have it; before
+    `Form.EDITED`, where no `site` is given, only the domain of what has no heads.
+    """
+    heads = filter(None, dict.fromkeys((title, section)))
+    if site is None:
+        return ", ".join(heads) or domain
+    told = [*heads]
+    for name in (domain, site):
+        letters = _letters(name)
+        if letters and not any(letters in _letters(each) for each in told):
+            told.append(name)
+    return ", ".join(told)
+
+
+def _site_of(url: str, ledger: Ledger) -> str | None:
+    """Return the name that a page's site gives itself, "" for none; None before `Form.EDITED`."""
+    if ledger.began < Form.EDITED:
+        return None
+    page = ledger.pages.get(url)
+    return page.site if page else ""
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _seed(run: Run, pairs: Sequence[Pair]) -> str:
@@ -191,19 +254,24 @@ def plant_canaries(
     read = [
         passage
         for _, page in sorted(ledger.pages.items())
-        for passage in passages_of(page.text, _named(page.title, "", page.domain), chance, known)
+        for passage in passages_of(page.text, _name_of(page, ledger), chance, known)
     ]
     read = chance.sample(read, min(MOST_PASSAGES, len(read)))
     spare = usable_passages([*records, *read], taken)
     count = min(most, max(fewest, len(pairs) // 2))
-    return make_canaries(spare, pairs, count, chance, agrees=ledger.began >= Form.COMPUTED)
+    return make_canaries(spare, pairs, count, chance, ledger.began)
+
+
+def _name_of(page: Page, ledger: Ledger) -> str:
+    return _named(page.title, "", page.domain, _site_of(page.url, ledger))
 
 
 def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:
     """Yield the claim of a record with a quote that is not taken and for which code vouches that it
     carries the claim.
     """
-    for cited in map(_cited, record.sources):
+    for source in record.sources:
+        cited = _cited(source, ledger)
         if cited.text in taken:
             continue
         context = f"{ledger.question} {cited.source}"

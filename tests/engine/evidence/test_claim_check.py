@@ -43,6 +43,7 @@ TRUE = [
         "Unemployment fell to 3.4 percent in January 2023.",
         "Unemployment dropped to 3.4% in January 2023, its lowest level in 53 years.",
     ),
+    ("The levy is three pennies a litre.", "On the litre there is a levy of three pennies."),
     ("Jurors get 145 talers a day.", "For a day in court jurors get 145 talers, without lunch."),
     ("The value is 4.00 percent.", "The value was raised by 25 points, to 4%."),
     (
@@ -55,6 +56,11 @@ FALSE = [
     ("number", "It was lit in 1889.", "The tower was lit in 1887."),
     ("number", "It cost 5 million.", "The tower cost 5 billion."),
     ("number", "It costs 24 euros.", "It costs 24 dollars."),
+    (
+        "number",
+        "The levy is three pennies a kilo.",
+        "On the litre there is a levy of three pennies.",
+    ),
     ("number", "Jurors get 145 talers a week.", "For a day in court jurors get 145 talers."),
     ("number", "It is 24 km long.", "It is 24 miles long."),
     ("number", "7 lamps and 5 doors were sold.", "5 lamps and 7 doors were sold."),

@@ -175,9 +175,13 @@ def test_several_dates_are_put_in_order(statement: str, is_right: bool) -> None:
         ("more than 32 months", True),
         ("nearly 33 months", True),
         ("more than 33 months", False),
+        ("more than two and a half years", True),
+        ("nearly two and a half years", False),
+        ("more than 988 days", True),
+        ("more than 980 days", False),
     ],
 )
-def test_a_time_may_be_more_or_nearly_so_many_whole_units(time: str, is_right: bool) -> None:
+def test_a_time_may_be_more_or_nearly_so_many_units(time: str, is_right: bool) -> None:
     statement = f"The act was passed on 23 June 2015, {time} after the vote of 7 October 2012."
     quotes = [CHANGE[0], CHANGE[2]]
     if is_right:

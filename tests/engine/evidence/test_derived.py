@@ -14,6 +14,8 @@ FOLLOWS = [
     ("Tax took 9 million crowns.", "It earned 38 million crowns, and 29 million crowns after tax."),
     ("The share fell by 7 percentage points.", "The share fell from 71% to 64%."),
     ("It was lit for eight years.", "It was lit from 1912 to 1920."),
+    ("It was lit more than three years later.", "Built on 7 May 2012; lit on 3 June 2015."),
+    ("It was lit more than two and a half years later.", "Built on 7 May 2012; lit on 3 Jan 2015."),
 ]
 OTHERWISE = [
     ("Over four fifths leaked.", "Of 214 lamps, 131 leaked."),
@@ -24,6 +26,7 @@ OTHERWISE = [
     ("A tower of 9 metres needs a lamp.", "Towers of 8 metres need a lamp."),
     ("Tax took 9 metres.", "It earned 38 million crowns, and 29 million crowns after tax."),
     ("The share fell by 7%.", "The share fell from 71% to 64%."),
+    ("It was lit more than one year later.", "Built on 7 May 2012, it was lit on 3 June 2015."),
     ("1 in 100 lamps leaks.", "1 in 10 lamps flickers; 1 in 1,000 lamps leaks."),
     ("It was lit for nine years.", "It was lit from 1912 to 1920."),
 ]

@@ -45,6 +45,14 @@ def test_sentences_that_stand_apart_make_several_quotes() -> None:
     assert quotes.quote_spans([], text, 3) == []
 
 
+def test_a_quote_by_section_ends_with_its_section() -> None:
+    text = "# One\n\nOne is here.\n\n# Two\n\nTwo is here. Three is here."
+    one, two, three = split_sentences(text)
+    assert quotes.quote_spans([one, two, three], text, 3) == [(one.start, three.end)]
+    spans = quotes.quote_spans([one, two, three], text, 3, by_section=True)
+    assert spans == [(one.start, one.end), (two.start, three.end)]
+
+
 def test_a_list_item_is_a_quote_of_its_own() -> None:
     text = "- Beat the eggs.\n- Melt the butter."
     one, two = split_sentences(text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from research.engine.journal.forms import Form
+from research.engine.llm_tasks import draft as draft_task
 from research.engine.ports import ModelRequest
 from research.engine.report.checking import check
 from research.engine.report.draft import Draft, Fault, Section, Statement
@@ -129,6 +130,71 @@ async def test_a_second_try_may_begin_with_its_sub_question() -> None:
         f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", mended=f"A1: {REWORDED}"
     )
     assert REWORDED in ran.report.markdown and "A1" not in ran.report.markdown
+
+
+@pytest.fixture
+def verdicts_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft_task, "VERDICT_FROM", 1)
+
+
+async def verdict_of(mended: str | None, *refused: str) -> tuple[Oracle, Ran]:
+    """Return a run whose report opens with two sentences, the second of them refused."""
+    world = harbour(ORDINARY)
+    assert world.model is not None
+    draft: Answer = {
+        "statements": [f"{LIT} [E1]", *refused, *OTHERS],
+        "short_answer": [f"{LIT_TOO} [E2]"],
+        "verdict": [f"{LIT} [E1]", f"{FALSE} [E1]"],
+        "next_steps": [],
+        "open": [],
+        "spare": [],
+    }
+    world.model.twists["draft"] = lambda _: draft
+
+    def repair(answer: Answer) -> Answer:
+        return {"statements": [{**each, "text": mended or FALSE} for each in answer["statements"]]}
+
+    world.model.twists["repair"] = repair
+    ran = await world.ask(ORDINARY.question)
+    return world.model, ran
+
+
+@pytest.mark.usefixtures("verdicts_of_all")
+async def test_a_refused_verdict_is_repaired_with_the_others() -> None:
+    model, ran = await verdict_of(REWORDED, f"{WORSE} [E2]", f"{WORST} [E2]")
+    [repair] = asked(model, "repair")
+    assert f"[2] (verdict) {FALSE}" in repair.prompt and "(verdict) opens" in repair.system
+    opening = ran.report.markdown.partition("\n## ")[0]
+    assert REWORDED in opening and "merry feast" not in ran.report.markdown
+
+
+@pytest.mark.usefixtures("verdicts_of_all")
+async def test_a_verdict_that_fails_again_or_alone_is_left_out_behind_one_that_stands() -> None:
+    for mended, refused in ((None, (f"{WORSE} [E2]", f"{WORST} [E2]")), (REWORDED, ())):
+        model, ran = await verdict_of(mended, *refused)
+        assert len(asked(model, "repair")) == bool(refused)
+        opening = ran.report.markdown.partition("\n## ")[0]
+        assert "merry feast" not in ran.report.markdown and REWORDED not in opening
+
+
+async def test_a_sentence_that_leads_nowhere_is_left_out_and_not_repaired() -> None:
+    stray, over = "So much for the light.", "Why it was lit is not disputed."
+    model, ran = await drafted(
+        f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", stray, over, f"{LIT} [E1]"
+    )
+    [repair] = asked(model, "repair")
+    assert "cites nothing" not in repair.prompt
+    assert stray not in ran.report.markdown and over in ran.report.markdown
+
+
+async def test_a_repair_is_told_what_the_quotes_lack() -> None:
+    strange = "The lighthouse of Harrow Point, of 42 metres, was lit by Ruth Ansel in 1887."
+    model, _ = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{strange} [E1]")
+    [repair] = asked(model, "repair")
+    lines = {line[:3]: line for line in repair.prompt.splitlines() if line.startswith("[")}
+    assert "'Ruth Ansel'" in lines["[4]"] and "'42 metres'" in lines["[4]"]
+    assert lines["[4]"].endswith("are in none of its quotes")
+    assert "'merry'" in lines["[2]"] and "'1887'" not in lines["[2]"]
 
 
 def test_a_faulty_verdict_is_left_out_behind_one_that_stands() -> None:

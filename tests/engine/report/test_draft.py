@@ -5,6 +5,7 @@ import pytest
 from research.engine.evidence.claims.names import exchanges_identifiers
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import (
     ComputedStatement,
     DraftAnswer,
@@ -12,8 +13,12 @@ from research.engine.llm_tasks.draft import (
     read_draft,
 )
 from research.engine.records import Source
-from research.engine.report.checking.statement_check import calculate, find_faults
-from research.engine.report.draft import Draft, Section, Statement, put_instead
+from research.engine.report.checking.statement_check import (
+    calculate,
+    find_faults,
+    idle_sentences,
+)
+from research.engine.report.draft import Draft, Section, Statement, owners_of, put_instead
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page, quoted
@@ -72,7 +77,51 @@ def test_one_source_that_says_a_statement_outright_is_enough() -> None:
                                    "designed it.", ("E1",))) == []  # fmt: skip
 
 
-def test_one_sentence_in_ten_may_only_connect_others(known: Ledger) -> None:
+def test_a_sentence_without_evidence_stands_where_it_leads_over_to_one_with(known: Ledger) -> None:
+    cited, bridge = Statement(LIT, ("E1",)), Statement("Why it was lit is disputed to this day.")
+    assert reasons(known, bridge, cited, bridge, cited) == []
+    assert reasons(known, cited, bridge) == ["it cites no evidence"]
+    other = Statement("So is its use.")
+    assert reasons(known, bridge, other, cited) == ["it cites no evidence"]
+    draft = Draft((bridge,), (Section("A1", (bridge, cited)), Section("A2", (cited, other))))
+    assert idle_sentences(draft, known) == {other}
+    assert [fault.number for fault in find_faults(draft, known)] == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "text, is_idle",
+    [
+        ("Why it was lit at Harrow Point is disputed.", False),
+        ("What Ruth Ansel saw is disputed.", True),
+        ("What Edda Marlow saw is disputed.", False),
+        ("It has three causes.", True),
+        ("It has three causes:", False),
+    ],
+)
+def test_what_leads_over_has_the_names_of_its_section_and_no_number(
+    known: Ledger, text: str, is_idle: bool
+) -> None:
+    around = (Statement(text), Statement("Edda Marlow lit it in 1887.", ("E1",)))
+    draft = Draft((), (Section("A1", around),))
+    assert bool(idle_sentences(draft, known)) is is_idle
+    known.began = Form.COMPUTED
+    assert not idle_sentences(draft, known)
+
+
+@pytest.mark.parametrize(
+    "form, expected",
+    [(Form.EDITED, ["A1", "A2", "A2", "A2"]), (Form.COMPUTED, ["A1", "A1", "A2", "A2"])],
+)
+def test_what_leads_over_stands_with_what_follows(
+    known: Ledger, form: Form, expected: list[str]
+) -> None:
+    known.began = form
+    assert owners_of(["A1", "", "A2", ""], "A1", known) == expected
+    assert owners_of(["", ""], "A1", known) == ["A1", "A1"]
+
+
+def test_one_sentence_in_ten_might_only_connect_others(known: Ledger) -> None:
+    known.began = Form.COMPUTED
     cited = [Statement(LIT, ("E1",))] * 9
     bridge = Statement("So much for the light.")
     assert reasons(known, *cited, bridge) == []
@@ -85,20 +134,22 @@ def test_one_sentence_in_ten_may_only_connect_others(known: Ledger) -> None:
 )
 def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> None:
     cited = [Statement(LIT, ("E1",))] * 30
-    assert reasons(known, *cited, Statement(text)) == ["it cites no evidence"]
-    assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
+    for form in (Form.COMPUTED, Form.EDITED):
+        known.began = form
+        assert reasons(known, Statement(text), *cited) == ["it cites no evidence"]
+        assert reasons(known, Statement("Harrow Point stands out."), *cited) == []
 
 
 def test_a_lead_in_of_a_list_may_count_its_items(known: Ledger) -> None:
     told = Statement("Three things hold it up:")
     sound = [Statement(LIT, ("E1",))] * 10
-    draft = Draft((), (Section("A1", (*sound, told)),))
+    draft = Draft((), (Section("A1", (told, *sound)),))
     assert find_faults(draft, known) == []
 
 
 def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
     long = Statement("It is safe for everybody to climb up there alone at night " + "or so " * 3)
-    assert reasons(known, *[Statement(LIT, ("E1",))] * 9, long) == ["it cites no evidence"]
+    assert reasons(known, long, *[Statement(LIT, ("E1",))] * 9) == ["it cites no evidence"]
 
 
 def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) -> None:

@@ -9,7 +9,11 @@ import pytest
 from research.engine.evidence.store import Finding
 from research.engine.records import Problem
 from research.engine.report.checking.check import STEPS_REFUSED, STEPS_UNCHECKED
-from research.engine.report.checking.next_steps import is_within_evidence, proposes
+from research.engine.report.checking.next_steps import (
+    find_strangeness,
+    is_within_evidence,
+    proposes,
+)
 from research.engine.report.draft import cite_ids
 from tests.engine.scripted import (
     CHAIN,
@@ -144,6 +148,25 @@ async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
     assert not is_within_evidence(step, made)
     made.put_page(page("https://b.example/", "Use --copies for a second set."))
     assert is_within_evidence(step, made) and proposes(step, made)
+
+
+@pytest.mark.parametrize(
+    ("step", "strange"),
+    [
+        ("Ask Ruth Ansel in the foundry for 12 papers.",
+         "'12 papers' and 'Ruth Ansel' are in none of its quotes and not in the question"),
+        ("Look at max_papers.", "'max_papers' is in none of its quotes and not in the question"),
+        ("Look up the papers: `foundry --copies`.", "'--copies' is on no page"),
+        ("Look up the papers of the foundry.", ""),
+        ("Look up half {= 3 / 6} of the papers.", "'3' in its formula is in no quote"),
+    ],
+)  # fmt: skip
+def test_what_a_step_has_of_its_own_is_named(step: str, strange: str) -> None:
+    made, _ = ledger("What should we look up?")
+    text = "The foundry keeps papers."
+    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    told = find_strangeness(cite_ids(f"{step} [E1]", made), made)
+    assert told.startswith(strange) and bool(told) is bool(strange)
 
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:

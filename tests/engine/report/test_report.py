@@ -4,7 +4,7 @@ import pytest
 
 from research.engine.offline.passages import shown_passages
 from research.engine.records import Aspect, Checks, GateResult, Source
-from research.engine.report.checking import check, statement_check
+from research.engine.report.checking import check
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import words_in
 from tests.engine.scripted import (
@@ -208,18 +208,17 @@ async def test_only_searches_that_were_sent_count_as_tried() -> None:
     assert len(world.web.searched) == 2
 
 
-async def test_a_statement_stands_under_the_sub_question_of_its_evidence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """One that cites nothing stays with the statement before it, wherever the model wrote it."""
+async def test_a_statement_stands_under_the_sub_question_of_its_evidence() -> None:
+    """One that cites nothing stands before the statement that it leads over to, wherever the model
+    wrote it.
+    """
     world = harbour(CHAIN)
     assert world.model is not None
-    connection = "So much for the light itself."
-    monkeypatch.setattr(statement_check, "CONNECTIONS", 1)
+    connection = "First comes the light itself."
 
     def mixed(answer: Answer) -> Answer:
         first, *others = answer["statements"]
-        return {**answer, "statements": [*others, first, connection]}
+        return {**answer, "statements": [*others, connection, first]}
 
     world.model.twists["draft"] = mixed
     ran = await world.ask(CHAIN.question)

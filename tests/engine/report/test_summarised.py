@@ -86,3 +86,15 @@ def test_a_summary_cites_an_earlier_value_only_where_it_gives_it() -> None:
     assert said and (said.evidence, said.formulas) == (("E1",), ())
     grown = summary_statement("The fee has grown by 50% to 30 marks. [1]", told, made)
     assert grown and set(grown.evidence) == {"E1", "E2"} and grown.formulas == told[0].formulas
+
+
+@pytest.mark.parametrize("form, cited", [(Form.COMPUTED, 1), (Form.EDITED, 2)])
+def test_a_summary_that_compares_without_figures_cites_both_values(form: Form, cited: int) -> None:
+    now, was = "In 2026 the fee is 30 marks.", "In 2019 the fee was 20 marks."
+    made = ledger_of(record_of("E1", now, "a.example"), record_of("E2", was, "b.example"))
+    made.relations, made.began = Relations(replaced={"E2": "E1"}), form
+    told = [cite_ids("The fee is 30 marks, and was 20 marks before. [E1, E2]", made)]
+    compared = summary_statement("Visitors pay more today than before. [1]", told, made)
+    assert compared and compared.evidence == ("E1", "E2")[:cited]
+    plain = summary_statement("Visitors pay 30 marks. [1]", told, made)
+    assert plain and plain.evidence == ("E1",)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.ports import SearchHit
 from research.engine.records import Aspect
 from research.engine.rounds.findings import Reading, check_finding, lines_that_carry
@@ -100,6 +101,27 @@ def test_a_claim_that_only_its_first_quote_does_not_refuse_keeps_the_others() ->
     check_finding(reading, said, apart, aspect, ASKED, 3)
     [found] = reading.findings
     assert (found.claim, len(found.also)) == (said, 1)
+
+
+@pytest.mark.parametrize("by_section", [True, False])
+def test_a_sentence_that_a_page_repeats_is_quoted_from_the_section_it_was_pointed_at_in(
+    by_section: bool,
+) -> None:
+    text = (
+        "# Settings\n\n###### max_lamps\n\nHow many lamps the tower has.\n\nThe default is 10.\n\n"
+        "###### max_bells\n\nHow many bells it has.\n\nThe default is 10."
+    )
+    [sheet] = number_sentences([page("https://a.example/", text)], (ASKED,), whole=True)
+    apart = [sheet.lines[1], sheet.lines[3]]
+    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+    said = "max_lamps and max_bells both have a default of 10."
+    check_finding(reading, said, apart, aspect, ASKED, 3, True, by_section=by_section)
+    [found] = reading.findings
+    [lamps, bells] = (found.source, *found.also)
+    assert (lamps.quote, bells.quote, found.claim) == (*["The default is 10."] * 2, said)
+    assert bells.start == text.rindex("The default") > lamps.start
+    assert lamps.section == "Settings › max_lamps"
+    assert bells.section == ("Settings › max_bells" if by_section else lamps.section)
 
 
 def test_sentences_that_may_only_be_quoted_give_way_to_those_that_carry_the_claim() -> None:

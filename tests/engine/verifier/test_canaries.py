@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from research.engine.evidence.claim_check import check_claim
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
 from research.engine.verifier.canary_kinds import (
@@ -42,11 +43,11 @@ STATED = [
 
 
 def made(
-    text: str = TEXT, count: int = 6, seed: int = 1, agrees: bool = True
+    text: str = TEXT, count: int = 6, seed: int = 1, form: Form = NEWEST
 ) -> list[LabelledPair]:
     chance = Random(seed)
     spare = usable_passages(passages_of(text, "Harrow Point, coast.example", chance), ())
-    return make_canaries(spare, STATED, count, chance, agrees)
+    return make_canaries(spare, STATED, count, chance, form)
 
 
 @pytest.mark.parametrize("text", [TEXT, "Short.", ""], ids=["enough", "too little", "nothing"])
@@ -84,10 +85,11 @@ def test_the_same_seed_makes_the_same_canaries_and_another_one_others() -> None:
     assert made(seed=1) == made(seed=1) != made(seed=2)
 
 
-def test_the_canaries_of_recorded_runs_are_made_again() -> None:
+@pytest.mark.parametrize("form", [Form.REPAIRED, Form.COMPUTED])
+def test_the_canaries_of_recorded_runs_are_made_again(form: Form) -> None:
     known = "8e0eda40349304f18166b89716e84ae3ebe4a66df2039c278c7a693f40177e42"
     every = "\n".join(
-        repr(made(count=count, seed=seed, agrees=False)) for count in (6, 12) for seed in range(10)
+        repr(made(count=count, seed=seed, form=form)) for count in (6, 12) for seed in range(10)
     )
     assert sha256(every.encode()).hexdigest() == known, "another choice needs a form of its own"
 
@@ -115,6 +117,9 @@ def test_an_unfaithful_sentence_has_a_word_that_its_quote_lacks(kind: str) -> No
             "The keeper lit the lamp.",
         ),
         ("The lamp was lit; the keeper slept in the tower.", "The lamp was lit."),
+        ("The coast has lamps, boats, and a pier for both.", None),
+        ("The lamp may be lit; the keeper has to ask first if it rains.", None),
+        ("The tower (unless it is sold) is open.", None),
     ],
 )
 def test_a_sentence_is_shortened_without_a_change_of_meaning(
@@ -141,10 +146,17 @@ def test_a_sentence_is_reworded_with_words_that_mean_the_same() -> None:
         ),
         ("“connection received” is shown.", "“connection received” is shown."),
         ("It makes an entire index.", "It makes a whole index."),
+        ("There is no difference between on and always modes.", None),
+        ("It may be off, always, or on.", None),
+        ("It may be set to always in it.", None),
+        ("The `always` of it is kept.", None),
+        ("It is always kept.", "It is invariably kept."),
     ],
 )
-def test_a_reworded_sentence_is_good_english(sentence: str, reworded: str) -> None:
-    assert reword_sentence(sentence, Random(1)) == reworded
+def test_a_reworded_sentence_is_good_english_and_keeps_names(
+    sentence: str, reworded: str | None
+) -> None:
+    assert reword_sentence(sentence, Random(1)) == (reworded or sentence)
 
 
 @pytest.mark.parametrize(

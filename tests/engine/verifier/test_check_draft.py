@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -239,8 +240,82 @@ def test_the_verifier_sees_the_quotes_that_have_the_words_of_a_statement() -> No
     assert [each.text for each in pair.quotes] == [f"Fund {word}." for word in words[:4]]
 
 
+@pytest.mark.parametrize(("form", "is_shown"), [(Form.COMPUTED, False), (Form.EDITED, True)])
+def test_the_verifier_sees_the_quote_that_has_the_name_of_a_statement(
+    form: Form, is_shown: bool
+) -> None:
+    """Four other quotes share two of its words each, this one only the name."""
+    known, _ = ledger("Who pays for it?")
+    texts = [
+        "Bridge and harbour.",
+        "Mill and school.",
+        "Tower and lamp.",
+        "Road and gate.",
+        "Ansel.",
+    ]
+    pages = [page(f"https://{n}.example/", text) for n, text in enumerate(texts)]
+    sources = tuple(quoted(read, read.text) for read in pages)
+    known.book.records["E1"] = Evidence("E1", "All is paid for.", "A1", 1, sources, 0.9)
+    known.began = form
+    paid = "The bridge, harbour, mill, school, tower, lamp, road and gate are paid for by Ansel."
+    quotes = [each.text for each in shown_pair(Statement(paid, ("E1",)), known).quotes]
+    assert ("Ansel." in quotes) is is_shown and len(quotes) == 4
+
+
+def test_a_figure_is_shown_beyond_the_most_quotes() -> None:
+    known, _ = ledger("What is counted?")
+    texts = [f"There are {number} of them." for number in (12, 34, 56, 78, 90)]
+    pages = [page(f"https://{n}.example/", text) for n, text in enumerate(texts)]
+    sources = tuple(quoted(read, read.text) for read in pages)
+    known.book.records["E1"] = Evidence("E1", "Much is counted.", "A1", 1, sources, 0.9)
+    said = Statement("There are 12, 34, 56, 78 or 90 of them.", ("E1",))
+    assert {each.text for each in shown_pair(said, known).quotes} == {*texts}
+
+
 @pytest.mark.parametrize(
-    "said, source", [("In 2013 it was 40 percent.", "t, 2013-05-20"), ("It was 40 percent.", "t")]
+    ("title", "domain", "site", "form", "source"),
+    [
+        ("Signs", "roads.example", "", Form.EDITED, "Signs, roads.example"),
+        ("Signs", "roads.example", "Roads", Form.EDITED, "Signs, roads.example"),
+        ("Signs", "r.example", "Roads Office", Form.EDITED, "Signs, r.example, Roads Office"),
+        ("Signs - Roads Office", "r.example", "Roads Office", Form.EDITED,
+         "Signs - Roads Office, r.example"),
+        ("Signs", "roads.example", "Roads Office", Form.COMPUTED, "Signs"),
+    ],
+)  # fmt: skip
+def test_the_verifier_sees_the_site_by_which_a_speaker_may_be_named(
+    title: str, domain: str, site: str, form: Form, source: str
+) -> None:
+    text = "The signs were moved to the other side."
+    read = replace(page(f"https://{domain}/", text, title=title), site=site)
+    known, _ = ledger("What was moved?")
+    known.put_page(read)
+    known.book.records["E1"] = Evidence("E1", text, "A1", 1, (quoted(read, text),), 0.9)
+    known.began = form
+    [shown] = shown_pair(Statement(text, ("E1",)), known).quotes
+    assert shown.source == source
+
+
+@pytest.mark.parametrize("form, outcome", [(Form.COMPUTED, "refused"), (Form.EDITED, "undecided")])
+def test_code_knows_the_site_that_a_statement_names_as_speaker(form: Form, outcome: str) -> None:
+    text = "The signs were moved to the other side of all streets in the spring."
+    read = page("https://roadsoffice.example/", text, title="Signs")
+    known, _ = ledger("What was moved?")
+    known.put_page(read)
+    known.book.records["E1"] = Evidence("E1", text, "A1", 1, (quoted(read, text),), 0.9)
+    known.began = form
+    said = Statement(f"The streets, as Roads Office says, differ: {text[:-1].lower()}.", ("E1",))
+    assert check_statement(said, known).outcome == outcome
+    other = Statement(said.text.replace("Roads Office", "Ruth Ansel"), ("E1",))
+    assert check_statement(other, known).outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    "said, source",
+    [
+        ("In 2013 it was 40 percent.", "t, a.example, 2013-05-20"),
+        ("It was 40 percent.", "t, a.example"),
+    ],
 )
 def test_the_verifier_is_told_the_day_of_a_page_where_a_statement_is_dated(
     said: str, source: str

@@ -17,18 +17,22 @@ MONTHS = 12
 
 
 def is_time_between(said: Amount, start: Operand, end: Operand, limit: int = 0) -> bool:
-    """Return whether so much time lies between two dates; where it is a `limit` of whole years or
-    months, whether by less than one of them more (1) or less (-1).
+    """Return whether so much time lies between two dates; where it is a `limit`, whether more (1)
+    or less (-1), by less than the unit or the part of one in which it is given: half a year of "two
+    and a half years".
     """
     if said.dimension != "time" or said.unit.factor < _DAY:
         return False
+    least = said.unit.factor / said.value.denominator
     if said.unit.factor < _MONTH:
         days = _days(start, end)
+        if limit and days is not None:
+            return 0 < (days * _DAY - said.base) * limit < max(least, 2 * _DAY)
         return days is not None and is_rounded(said.base, said, Fraction(days * _DAY))
     months = said.base / _MONTH
     exact = _exact_months(start, end)
-    if limit and exact is not None and said.step == 1:
-        return 0 < (exact - months) * limit < said.unit.factor / _MONTH
+    if limit and exact is not None:
+        return 0 < (exact - months) * limit < least / _MONTH
     return is_span(months, said.is_about, said.step == 1, start, end)
 
 

@@ -178,7 +178,7 @@ def _ordinals(quote: str) -> Iterator[Amount]:
 def _given(said: Amount, known: Amount, every: Sequence[Amount], quote: str) -> bool:
     if said.dimension and not known.dimension and _is_of_unit_named(said, known, quote):
         return True
-    if _is_rate_of_period_named(said, known, quote):
+    if _is_rate_of_unit_named(said, known, quote):
         return True
     if same_amount(said, known):
         return not (said.dimension and not known.dimension) or _may_have_unit(said, known, every)
@@ -197,14 +197,15 @@ def _is_of_unit_named(said: Amount, known: Amount, quote: str) -> bool:
     )
 
 
-def _is_rate_of_period_named(said: Amount, known: Amount, quote: str) -> bool:
-    """Return whether it is a number of things in a period that the quote names apart: "145 talers
-    a day" of "for a day in court jurors are paid 145 talers".
+def _is_rate_of_unit_named(said: Amount, known: Amount, quote: str) -> bool:
+    """Return whether it is a number of things in a unit that the quote names apart: "145 talers a
+    day" of "for a day in court jurors are paid 145 talers", "three pennies a litre" of "each litre
+    bears three pennies".
     """
-    is_rate = said.dimension == "/time" and not known.dimension and said.value == known.value
-    period = said.unit.name.removeprefix("/")
+    is_rate = said.dimension.startswith("/") and not known.dimension and said.value == known.value
+    one = said.unit.name.removeprefix("/")
     named = (find_unit(word) for word in _WORD.findall(quote))
-    return is_rate and said.noun == known.noun and any(u and u.name == period for u in named)
+    return is_rate and said.noun == known.noun and any(u and u.name == one for u in named)
 
 
 def _may_have_unit(said: Amount, known: Amount, every: Sequence[Amount]) -> bool:

@@ -41,10 +41,15 @@ def is_misnamed(claim: str, quote: str, context: str) -> bool:
 
 def has_foreign_name(claim: str, quote: str, context: str) -> bool:
     """Return whether the claim has a name that neither quote nor context contains."""
+    return any(True for _ in foreign_names(claim, quote, context))
+
+
+def foreign_names(claim: str, quote: str, context: str) -> Iterator[str]:
+    """Yield the names of the claim that neither quote nor context contains."""
     allowed = f"{quote} {context}"
     known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
     names = (*_names(claim), *_replaced_subject(claim, quote))
-    return any(not known.has(name) for name in names)
+    yield from (name for name in names if not known.has(name))
 
 
 def exchanges_identifiers(claim: str, quote: str, context: str) -> bool:
@@ -95,8 +100,13 @@ def has_unknown_name(text: str, known: str, language: str) -> bool:
     """Return whether a text has a name that isn't known. In German, where each noun is written like
     a name, single words of small letters behind a capital are none.
     """
+    return any(True for _ in unknown_names(text, known, language))
+
+
+def unknown_names(text: str, known: str, language: str) -> Iterator[str]:
+    """Yield the names of a text that aren't known."""
     named = _without_nouns(text) if code_of(language).partition("-")[0] == "de" else text
-    return has_foreign_name(named, known, "")
+    yield from foreign_names(named, known, "")
 
 
 def _without_nouns(text: str) -> str:

@@ -120,11 +120,13 @@ def may_follow(said: Amount, claim: str, quote: str) -> bool:
     exact = [*_computed(said, known), *(each.base for each in known if _alike(said, each))]
     if any(is_rounded(said.base, said, value) for value in exact):
         return True
+    if _is_span(said, quote, limit):
+        return True
     if limit:
         return any(_is_beyond(said.base, value, limit) for value in exact)
     return any(
         (said.base - each.base) * limit_of(quote, each) > 0 for each in known if _alike(said, each)
-    ) or _is_span(said, quote)
+    )
 
 
 def _figures(quote: str) -> list[Amount]:
@@ -181,11 +183,12 @@ def _computed(said: Amount, known: Sequence[Amount]) -> Iterator[Fraction]:
             yield from (one.base / other.base, one.base * other.base)
 
 
-def _is_span(said: Amount, quote: str) -> bool:
-    """Return whether it is the time between two dates of the quote."""
+def _is_span(said: Amount, quote: str, limit: int) -> bool:
+    """Return whether it is the time between two dates of the quote, or a limit of it."""
     if said.dimension != "time":
         return False
     dates = [Operand("", "", date=each) for each in find_dates(quote) if each.date[0]]
     return any(
-        is_time_between(said, start, end) for start, end in permutations(dates[:_MOST_FIGURES], 2)
+        is_time_between(said, start, end, limit)
+        for start, end in permutations(dates[:_MOST_FIGURES], 2)
     )

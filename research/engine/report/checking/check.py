@@ -4,7 +4,7 @@ nothing vouches for in the end becomes a quotation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from research.engine.analyst import analyst_of
@@ -13,7 +13,9 @@ from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity
 from research.engine.report.checking.clashes import clash_faults, new_clashes, with_clashes_told
+from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
+from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
 from research.engine.report.draft import (
     Draft,
     Fault,
@@ -70,14 +72,18 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         )
     look = await with_last_look(run, draft)
     draft = look.draft
+    idle = await run_in_thread(idle_sentences, draft, run.ledger)
+    draft = put_instead(draft, dict.fromkeys(idle))
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)
-    dropped = needless_verdicts(run, draft, faults)
-    draft = put_instead(draft, dict.fromkeys(dropped))
-    faults = [fault for fault in faults if fault.statement not in dropped]
+    mends_verdicts, dropped = run.form >= Form.EDITED, set[Statement]()
+    if not mends_verdicts:
+        dropped = needless_verdicts(run, draft, faults)
+        draft = put_instead(draft, dict.fromkeys(dropped))
+        faults = [fault for fault in faults if fault.statement not in dropped]
     strange = await strange_steps(run, draft.next_steps)
-    odd = _as_faults(draft, strange)
+    odd = _as_faults(run, draft, strange)
     clashes = new_clashes(draft, run.ledger)
     mended, second = dict[Statement, Statement | None](), Verdicts()
     if clashes or _is_worth_a_repair(run, draft, [*found, *odd], first):
@@ -86,9 +92,13 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         mended, second = await _repair(run, draft, [*faults, *against], odd)
     draft = with_clashes_told(draft, clashes, mended, run.ledger)
     given = put_instead(draft, mended)
+    left = [fault for fault in faults if fault.statement not in mended]
+    if mends_verdicts:
+        dropped = needless_verdicts(run, given, left)
+        given = put_instead(given, dict.fromkeys(dropped))
+        left = [fault for fault in left if fault.statement not in dropped]
     strange = await strange_steps(run, given.next_steps)
     known = [step for step in given.next_steps if step not in strange]
-    left = [fault for fault in faults if fault.statement not in mended]
     refused = [fault.statement for fault in left]
     steps, on_steps = await steps_that_follow(run, known)
     steps_left_out = 0
@@ -103,6 +113,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     course = tuple(said for said in given.course if said not in amiss)
     shown = quote_instead(replace(given, next_steps=steps, course=course), amiss, run.ledger)
     shown = look.reopened(shown)
+    if run.form >= Form.EDITED:  # what a sentence led over to may be gone
+        shown = put_instead(shown, dict.fromkeys(unfollowed_sentences(shown)))
     verified = Verified(
         shown,
         first.carried | second.carried,
@@ -117,7 +129,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     return Checked(
         shown,
         sum(said is not None for said in mended.values()),
-        sum(fault in found for fault in left) + len(dropped),
+        sum(fault in found for fault in left) + len(dropped) + len(idle),
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
         found_late=look.evidence,
@@ -173,8 +185,8 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
 
 
 def needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[Statement]:
-    """Return the faulty verdict sentences if the first one is sound: their quotes don't answer the
-    whole question, so a repair would only list what each quote says.
+    """Return the faulty verdict sentences if the first one is sound: without them the report still
+    opens with an answer, which stands alone better than with what each of their quotes says.
     """
     faulty = {fault.statement for fault in faults}
     told = [said for said in draft.short_answer if said.is_verdict]
@@ -197,9 +209,15 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
     return len(faulty) >= WORTH_A_REPAIR and is_judged and not is_brief
 
 
-def _as_faults(draft: Draft, steps: Sequence[Statement]) -> list[Fault]:
-    """Return steps as faults that are numbered behind the draft's statements."""
-    return [Fault(n, each, OF_ITS_OWN) for n, each in enumerate(steps, len(draft.statements) + 1)]
+def _as_faults(run: Run, draft: Draft, steps: Mapping[Statement, str]) -> list[Fault]:
+    """Return steps as faults that are numbered behind the draft's statements, with what each has of
+    its own.
+    """
+    first = len(draft.statements) + 1
+    return [
+        Fault(n, each, f"{what}: {OF_ITS_OWN}" if run.form >= Form.EDITED else OF_ITS_OWN)
+        for n, (each, what) in enumerate(steps.items(), first)
+    ]
 
 
 async def _repair(
@@ -209,12 +227,16 @@ async def _repair(
     out, and the verdicts on it; a second try that fails the check as well is not among them. That
     at a step is not judged here.
     """
+    if run.form >= Form.EDITED:
+        faults = await run_in_thread(explain_faults, faults, run.ledger, frozenset([NOT_CARRIED]))
     tried = await repair_statements(run, [*faults, *steps], draft.sections)
     inferred = {step.statement for step in steps}
     new = tuple(said for old, said in tried.items() if said and old not in inferred)
     found = await _find_faults(run, Draft((), (Section("", new),)))
     verdicts = await _verify(run, _others(new, found), "verify/repaired")
     failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
+    if run.form >= Form.EDITED:
+        failed |= {said for said in new if not said.evidence}
     kept = {
         old: said
         for old, said in tried.items()

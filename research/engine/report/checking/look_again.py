@@ -241,6 +241,7 @@ def _checked(
             run.question.text,
             MOST_QUOTES,
             leaves_words=is_edited and run.verifier_sees_details,
+            by_section=is_edited,
         )
         found = [
             each

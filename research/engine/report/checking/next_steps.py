@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 
 from research.engine.evidence.claim_check import check_claim
-from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
-from research.engine.evidence.claims.formulas import has_foreign_figure
-from research.engine.evidence.claims.names import has_unknown_name, identifiers_in
+from research.engine.evidence.claims.names import identifiers_in, unknown_names
 from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.report.checking.statement_check import calculate_formulas, sources_of_formulas
+from research.engine.report.checking.lacking import (
+    foreign_to_formulas,
+    lacking_dates,
+    lacking_figures,
+    tell_lacking,
+)
+from research.engine.report.checking.statement_check import calculate_formulas
 from research.engine.report.draft import Statement
 from research.engine.text.amounts import find_amounts
 from research.engine.text.entities import find_names
+from research.engine.text.tokens import unique_texts
 
 _NOTHING = re.compile(r"(?<![\w.,])0(?![\w.,%])")
 """A zero: a next step may set a value to 0 that no quote has."""
@@ -42,23 +47,32 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
     something that no page dictates. In code, values, words and names of what a command makes may be
     its own, and other identifiers those of any page that was read.
     """
+    return not find_strangeness(step, ledger)
+
+
+def find_strangeness(step: Statement, ledger: Ledger) -> str:
+    """Return what a step has that it may not; "" if it is within the evidence."""
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
-        return False
+        return "it rests on nothing that may be stated"
     try:
         given = _given(step, ledger)
-    except NotComputedError:
-        return False
+    except NotComputedError as error:
+        return str(error)
     said = step.text if ledger.began < Form.COMPUTED else _CODE.sub(" ", step.text)
     said = _NOTHING.sub("", said)
     if said[1:2].islower() and ledger.began >= Form.COMPUTED:
         said = said[0].lower() + said[1:]  # "Plan …" is no name
-    if not _is_alike(said, step, given, ledger):
-        return False
-    if ledger.began >= Form.COMPUTED and not identifiers_in(said) <= identifiers_in(given):
-        return False
-    names = {name.casefold() for code in _code_of(step, ledger) for name in _named(code)}
-    return all(_is_known(name, given.casefold(), ledger) for name in names)
+    strange = _strange_parts(said, step, given, ledger)
+    if ledger.began >= Form.COMPUTED:
+        strange += sorted(identifiers_in(said) - identifiers_in(given))
+    names = unique_texts(name for code in _code_of(step, ledger) for name in _named(code))
+    unknown = [n for n in names if not _is_known(n.casefold(), given.casefold(), ledger)]
+    told = (
+        tell_lacking(unique_texts(strange), "in none of its quotes and not in the question"),
+        tell_lacking(unknown, "on no page"),
+    )
+    return ", ".join(filter(None, told))
 
 
 def _is_known(name: str, given: str, ledger: Ledger) -> bool:
@@ -66,23 +80,20 @@ def _is_known(name: str, given: str, ledger: Ledger) -> bool:
     return name in given or any(name in page.text.casefold() for page in ledger.pages.values())
 
 
-def _is_alike(said: str, step: Statement, given: str, ledger: Ledger) -> bool:
-    """Return whether the words of a step have no figure, date or name of their own; whether they
+def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> list[str]:
+    """Return the figures, dates and names that the words of a step have of their own; whether they
     turn a quote round is for the verifier.
     """
     if ledger.began < Form.COMPUTED:
         reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
-        is_known = all(name.casefold() in given.casefold() for name in find_names(said))
-        return is_known and _STRANGE.isdisjoint(reasons)
+        names = (name for name in find_names(said) if name.casefold() not in given.casefold())
+        return [*names, *(_STRANGE & {*reasons})]
     if step.formulas:
-        is_strange = has_foreign_figure(said, step.formulas, sources_of_formulas(step, ledger))
+        figures = foreign_to_formulas(said, step, ledger)
     else:
-        is_strange = bool(foreign_amounts(said, given, ""))
-    return not (
-        is_strange
-        or foreign_dates(said, given, "")
-        or has_unknown_name(said, given, ledger.plan.language)
-    )
+        figures = lacking_figures(said, given, "")
+    names = unknown_names(said, given, ledger.plan.language)
+    return [*figures, *lacking_dates(said, given, ""), *names]
 
 
 def proposes(step: Statement, ledger: Ledger) -> bool:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.evidence.claims.computed import compute
 from research.engine.evidence.claims.figures import foreign_dates
 from research.engine.evidence.claims.formulas import compute_formulas, has_foreign_figure
-from research.engine.evidence.claims.names import exchanges_identifiers, has_unknown_name
+from research.engine.evidence.claims.names import (
+    exchanges_identifiers,
+    has_unknown_name,
+    unknown_names,
+)
 from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
@@ -30,24 +35,57 @@ def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
     """Return the statements that their evidence does not support. The short answer may not contain
     connecting sentences."""
     found, connections = [], 0
-    total = len(draft.statements)
+    total, idle = len(draft.statements), idle_sentences(draft, ledger)
     for number, statement in enumerate(draft.statements, 1):
         if not statement.evidence:
             connections += 1
-            misplaced = number <= len(draft.short_answer)
-            if misplaced or connections * CONNECTIONS > total or _says_too_much(statement, ledger):
+            amiss = number <= len(draft.short_answer) or statement in idle
+            if ledger.began < Form.EDITED:
+                amiss = amiss or connections * CONNECTIONS > total
+                amiss = amiss or _says_too_much(statement, ledger.question, ledger)
+            if amiss:
                 found.append(Fault(number, statement, "it cites no evidence"))
         elif reason := _find_fault(statement, ledger):
             found.append(Fault(number, statement, reason))
     return found
 
 
-def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
-    """Return whether an uncited sentence has too much content for a connection: a number, a new
-    name, or too many words.
+def idle_sentences(draft: Draft, ledger: Ledger) -> set[Statement]:
+    """Return the uncited sentences of sections that don't only lead over to a cited statement; none
+    in runs before `Form.EDITED`.
     """
-    known = ledger.question.casefold()
-    names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
+    if ledger.began < Form.EDITED:
+        return set()
+    idle = unfollowed_sentences(draft)
+    for section in draft.sections:
+        part = ledger.aspects.get(section.aspect_id)
+        cited = (said.body for said in section.statements if said.evidence)
+        known = " ".join((ledger.question, part.text if part else "", *cited))
+        uncited = (said for said in section.statements if not said.evidence)
+        idle |= {said for said in uncited if _says_too_much(said, known, ledger)}
+    return idle
+
+
+def unfollowed_sentences(draft: Draft) -> set[Statement]:
+    """Return the uncited sentences of sections that no cited statement follows."""
+    return {
+        said
+        for section in draft.sections
+        for said, behind in zip_longest(section.statements, section.statements[1:])
+        if not said.evidence and not (behind and behind.evidence)
+    }
+
+
+def _says_too_much(statement: Statement, known: str, ledger: Ledger) -> bool:
+    """Return whether an uncited sentence has too much content for a connection: a number, a name
+    that isn't known, or too many words.
+    """
+    if ledger.began < Form.EDITED:
+        folded = known.casefold()
+        names = [n for n in entities.find_names(statement.text) if n.casefold() not in folded]
+    else:
+        said = statement.text[:1].lower() + statement.text[1:]  # "Opinions differ" has no name
+        names = [*unknown_names(said, known, ledger.plan.language)]
     long = statement.words > CONNECTION_WORDS
     text = statement.text
     if text.endswith(":"):
@@ -68,7 +106,7 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
         return f"{', '.join(check.reasons)}, compared with its quotes"
     records = [ledger.book.records[i] for i in statement.evidence]
     quoted = " ".join(source.quote for record in records for source in record.sources)
-    if exchanges_identifiers(statement.text, quoted, _claim_context(records, ledger)):
+    if exchanges_identifiers(statement.text, quoted, claim_context(records, ledger)):
         return "it names another identifier than its quotes do for the same"
     return ""
 
@@ -90,10 +128,10 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     if rests_on_question(statement, ledger):
         return _check_with_formulas(statement, ledger)
     records = [ledger.book.records[i] for i in statement.evidence]
-    by_record = [_joined(record.sources, ledger) for record in records]
-    single = (_joined([source], ledger) for record in records for source in record.sources)
+    by_record = [join_quotes(record.sources, ledger) for record in records]
+    single = (join_quotes([source], ledger) for record in records for source in record.sources)
     every = [source for record in records for source in record.sources]
-    together, context = _joined(every, ledger), _claim_context(records, ledger)
+    together, context = join_quotes(every, ledger), claim_context(records, ledger)
     checks = []
     for quote, dated in dict.fromkeys((together, *by_record, *single)):
         supported = claim_check.is_supported(statement.text, quote, context)
@@ -140,8 +178,8 @@ def _check_with_formulas(statement: Statement, ledger: Ledger) -> ClaimCheck:
     if has_foreign_figure(statement.text, statement.formulas, given):
         return ClaimCheck("refused", ("it has a figure that neither quotes nor formulas give",))
     records = [ledger.book.records[i] for i in statement.evidence]
-    _, dated = _joined([s for record in records for s in record.sources], ledger)
-    known = " ".join((*(text for _, text in given), _claim_context(records, ledger), dated))
+    _, dated = join_quotes([s for record in records for s in record.sources], ledger)
+    known = " ".join((*(text for _, text in given), claim_context(records, ledger), dated))
     if foreign_dates(statement.text, known, ""):
         return ClaimCheck("refused", ("date differs",))
     if has_unknown_name(statement.text, known, ledger.plan.language):
@@ -157,7 +195,7 @@ def _holds_without_one(
     """
     for left_out in sources if len(sources) > 1 else ():
         rest = [source for source in sources if source is not left_out]
-        quote, dated = _joined(rest, ledger)
+        quote, dated = join_quotes(rest, ledger)
         if claim_check.is_supported(statement.text, quote, context):
             check = claim_check.check_claim(
                 statement.text, quote, context, by=ledger.refuses_by, dated=dated
@@ -167,7 +205,7 @@ def _holds_without_one(
     return False
 
 
-def _joined(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
+def join_quotes(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, str]:
     """Return the quotes of sources as one, and when their pages were published, since
     `Form.COMPUTED` with their heads, which may tell a date or version ("Release 15.8").
     """
@@ -223,7 +261,7 @@ def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculat
     if is_asked:
         whole = ((r.id, " ".join(source.quote for source in r.sources)) for r in known)
         quotes = [*whole, (ASKED, ledger.asked)]
-    context = _claim_context(known, ledger)
+    context = claim_context(known, ledger)
     reads_limits = ledger.began >= Form.COMPUTED
     made = compute(statement.text, computed.operation, quotes, context, reads_limits=reads_limits)
     return (replace(made, marks_asked=ledger.began >= Form.EDITED),)
@@ -232,10 +270,22 @@ def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculat
 def _is_supported(statement: Statement, ledger: Ledger) -> bool:
     records = [ledger.book.records[i] for i in statement.evidence]
     quoted = " ".join(source.quote for record in records for source in record.sources)
-    context = _claim_context(records, ledger)
+    context = claim_context(records, ledger)
     return claim_check.is_supported(statement.text, quoted, context)
 
 
-def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
-    shown = [f"{s.title} {s.section}" for record in records for s in record.sources]
+def claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
+    """Return what may lend a statement names beside its quotes: the question, the heads of the
+    quotes, and since `Form.EDITED` the sites, which who writes sees beside them.
+    """
+    sources = [source for record in records for source in record.sources]
+    shown = [f"{source.title} {source.section}" for source in sources]
+    if ledger.began >= Form.EDITED:
+        shown += unique_texts(name for source in sources for name in site_names(source, ledger))
     return " ".join((ledger.question, *shown))
+
+
+def site_names(source: QuoteSource, ledger: Ledger) -> tuple[str, ...]:
+    """Return the name that a source's site gives itself, if that is known, and its domain."""
+    page = ledger.pages.get(source.url)
+    return tuple(filter(None, (page.site if page else "", source.domain)))

@@ -1,0 +1,100 @@
+"""What of a sentence nothing gives that it may draw on: told to whoever puts it right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
+from research.engine.evidence.claims.formulas import has_foreign_figure
+from research.engine.evidence.claims.names import unknown_names
+from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence
+from research.engine.report.checking.statement_check import (
+    claim_context,
+    join_quotes,
+    rests_on_question,
+    sources_of_formulas,
+)
+from research.engine.report.draft import Fault, Statement
+from research.engine.text.amounts import find_amounts
+from research.engine.text.dates import find_dates
+from research.engine.text.tokens import split_tokens, term_set, unique_texts
+
+MOST_WORDS = 8
+"""Words, figures and names that are told of one sentence."""
+
+
+def explain_faults(
+    faults: Iterable[Fault], ledger: Ledger, of_words: frozenset[str]
+) -> list[Fault]:
+    """Return the faults, each with the figures, dates and names of its statement that its quotes
+    lack. One for a reason `of_words` has the other words that they lack as well.
+    """
+    told = []
+    for fault in faults:
+        lacks = _lacking(fault.statement, ledger)
+        if fault.reason in of_words:
+            lacks += _lacking_words(fault.statement, ledger)
+        what = tell_lacking(unique_texts(lacks), "in none of its quotes")
+        told.append(replace(fault, reason=f"{fault.reason}: {what}") if what else fault)
+    return told
+
+
+def tell_lacking(lacks: Sequence[str], where: str) -> str:
+    """Return that these texts are nowhere where they might be; "" for none."""
+    shown = [f"'{each}'" for each in lacks[:MOST_WORDS]]
+    if len(shown) < 2:
+        return f"{shown[0]} is {where}" if shown else ""
+    return f"{', '.join(shown[:-1])} and {shown[-1]} are {where}"
+
+
+def lacking_figures(text: str, known: str, context: str) -> list[str]:
+    """Return the amounts of a text that nothing gives, as it writes them."""
+    return [text[each.start : each.end].strip() for each in foreign_amounts(text, known, context)]
+
+
+def lacking_dates(text: str, known: str, context: str) -> list[str]:
+    """Return the dates of a text that nothing gives, as it writes them."""
+    missing = foreign_dates(text, known, context)
+    return [
+        text[each.start : each.end].strip() for each in find_dates(text) if each.date in missing
+    ]
+
+
+def foreign_to_formulas(text: str, statement: Statement, ledger: Ledger) -> list[str]:
+    """Return the figures of a text, the words of a statement with formulas, that neither these make
+    nor anything gives that the statement rests on.
+    """
+    sources = sources_of_formulas(statement, ledger)
+    if not has_foreign_figure(text, statement.formulas, sources):
+        return []
+    written = [text[each.start : each.end].strip() for each in find_amounts(text)]
+    alone = [each for each in written if has_foreign_figure(each, statement.formulas, sources)]
+    return alone or written
+
+
+def _lacking(statement: Statement, ledger: Ledger) -> list[str]:
+    records = _records_of(statement, ledger)
+    if not records or statement.quoted:
+        return []
+    text, context = statement.text, claim_context(records, ledger)
+    quoted, heads = join_quotes([s for each in records for s in each.sources], ledger)
+    if rests_on_question(statement, ledger):
+        figures = foreign_to_formulas(text, statement, ledger)
+    else:
+        figures = lacking_figures(text, f"{quoted} ({heads})", f"{context} ({heads})")
+    dates = lacking_dates(text, f"{quoted} ({heads})", f"{context} ({heads})")
+    names = unknown_names(text, f"{quoted} {context} {heads}", ledger.plan.language)
+    return [*figures, *dates, *names]
+
+
+def _lacking_words(statement: Statement, ledger: Ledger) -> list[str]:
+    records = _records_of(statement, ledger)
+    known = term_set(" ".join(s.quote for each in records for s in each.sources))
+    words = (word for word in split_tokens(statement.body) if not term_set(word) <= known)
+    return [*words] if records else []
+
+
+def _records_of(statement: Statement, ledger: Ledger) -> list[Evidence]:
+    return [ledger.book.records[i] for i in statement.evidence if i in ledger.book.records]
