@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from research.engine.llm_tasks import assess
+from research.engine.llm_tasks import assess, sections, small_tasks
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
+from tests.engine.scripted import CHAIN, harbour, sections_of
 
 LONG = record_of("E1", f"One two three four five six seven eight {'nine ' * 20}ten.", "a.example")
 SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
@@ -102,3 +103,17 @@ def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
         late,
         "The fund has three guards and a dog …",
     ]
+
+
+@pytest.mark.virtual_time
+async def test_prompts_that_ask_for_what_is_missing_show_what_is_only_quoted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (assess, sections, small_tasks):
+        monkeypatch.setattr(module, "found_to_quote", lambda ledger: ledger.evidence[:1])
+    world = harbour(CHAIN)
+    await world.ask(CHAIN.question, research_depth="thorough")
+    assert world.model is not None
+    for task in ("assess", "summary"):
+        prompt = [each.prompt for each in world.model.requests if each.task == task][-1]
+        assert "[E1] (A1)" in sections_of(prompt)["FOUND, ONLY TO BE QUOTED"]
