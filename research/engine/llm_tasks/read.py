@@ -121,7 +121,7 @@ async def _read_with_model(
             whole=run.limits.notes > 1,
             beside=asked.beside,
             known=asked.known,
-            pointed=run.form >= Form.REPAIRED,
+            pointed=True,
         )
         return {
             "claims": _wanted_claims(run, asked),
@@ -144,8 +144,7 @@ async def _read_with_model(
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
-    reads_rest = run.form >= Form.ATTRIBUTED
-    for line in lines.values() if reads_rest else ():
+    for line in lines.values():
         before = run.read_lines.get(line.page.url, frozenset())
         run.read_lines[line.page.url] = before | {line.sentence.number}
     known = {aspect.id: aspect for aspect in aspects}
@@ -154,16 +153,13 @@ async def _read_with_model(
     for url, wished in shown["most"].items():
         per_page = run.config.max_evidence_claims_per_research_unit
         most[url] = max(1, GENEROUS * wished * per_page // WISHED_OF_FEW)
-    most_quotes, is_repaired = MOST_QUOTES if reads_rest else 1, run.form >= Form.REPAIRED
 
     def check_findings() -> None:
         for found in answer.findings:
             pointed = [lines[n] for n in found.sentences if n in lines]
             aspect = known.get(id_in(found.sub_question), aspects[0])
             for url, said in _by_page(pointed).items():
-                carrying: Sequence[NumberedSentence] = said
-                if is_repaired:
-                    carrying = lines_that_carry(found.claim, said, run.question.text, most_quotes)
+                carrying = lines_that_carry(found.claim, said, run.question.text, MOST_QUOTES)
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
@@ -176,8 +172,7 @@ async def _read_with_model(
                         carrying,
                         aspect,
                         run.question.text,
-                        most_quotes,
-                        keeps_quotes=is_repaired,
+                        MOST_QUOTES,
                         leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
                         beside=pointed,
                     )
@@ -227,10 +222,7 @@ def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
     if _has_few_pages(run):
         return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
-    of_long = run.limits.long_page
-    if run.limits.notes > 1 or run.form >= Form.ATTRIBUTED:
-        of_long = max(of_long, CLAIMS_OF_LONG_PAGE)
-    return most * of_long if is_long else most
+    return most * max(run.limits.long_page, CLAIMS_OF_LONG_PAGE) if is_long else most
 
 
 def _has_few_pages(run: Run) -> bool:

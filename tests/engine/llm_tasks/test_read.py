@@ -311,12 +311,10 @@ def test_a_broad_question_keeps_half_as_many_claims_again_and_a_long_page_twice_
 ) -> None:
     config = ResearchConfig(research_depth="standard")
     limits = limits_for(config, Complexity.COMPLEX, parts)
-    run: Any = SimpleNamespace(config=config, limits=limits, form=Form.ATTRIBUTED)
+    run: Any = SimpleNamespace(config=config, limits=limits)
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
-    run.form = Form.ORGANISED
-    assert most_claims(run, lines) == (5 if parts == 2 else kept)
 
 
 @pytest.mark.parametrize(

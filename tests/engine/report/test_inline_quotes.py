@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
@@ -14,6 +17,7 @@ from research.engine.llm_tasks.prompting.ask import TEMPLATES
 from research.engine.offline.drafting import is_sentence
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.key_claims import with_key_claims
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,
@@ -269,3 +273,31 @@ def test_quotations_that_nobody_placed_give_way(ledger: Ledger) -> None:
     draft = Draft((), (Section("A1", statements),))
     assert unplaced_quotes(draft) == {found}
     assert unplaced_quotes(Draft((), (Section("A1", (found, placed, SAID)),))) == set()
+
+
+LONG = "The fund holds what it holds, " + "and it holds it in jars, " * 9 + "as everybody says."
+
+
+@pytest.mark.parametrize(
+    ("quote", "form", "added"),
+    [
+        ("The fund holds what is poured into its jars.", Form.EDITED, 1),
+        (LONG, Form.EDITED, 0),
+        (LONG, Form.COMPUTED, 1),
+    ],
+    ids=["fits", "long", "before"],
+)
+def test_an_authored_section_takes_no_long_quotation_that_its_author_left_out(
+    dictated: Ledger, quote: str, form: Form, added: int
+) -> None:
+    dictated.began = form
+    dictated.book.records["E2"] = replace(with_quotes(dictated, quote), claim=quote)
+    run: Any = SimpleNamespace(
+        ledger=dictated,
+        has_model=True,
+        form=form,
+        config=ResearchConfig(research_depth="standard"),
+    )
+    draft = Draft((), (Section("A1", (replace(SAID, evidence=("E3",)),)),))
+    [section] = with_key_claims(run, draft).sections
+    assert [each.quoted for each in section.statements] == [False, *[True] * added]

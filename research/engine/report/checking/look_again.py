@@ -240,7 +240,6 @@ def _checked(
             run.ledger.aspects[point.aspect_id],
             run.question.text,
             MOST_QUOTES,
-            keeps_quotes=True,
             leaves_words=is_edited and run.verifier_sees_details,
         )
         found = [
