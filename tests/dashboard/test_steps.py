@@ -65,6 +65,22 @@ def test_a_long_command_of_a_step_stands_apart_and_can_be_copied() -> None:
     assert not body.select("ul .command")
 
 
+@pytest.mark.parametrize(
+    ("step", "commands"),
+    [
+        (f"Watch it, then analyze: `{COMMAND}` `ANALYZE` [1]", [COMMAND, "ANALYZE"]),
+        ("Analyze it: `ANALYZE` *(proposal)* [1]", ["ANALYZE"]),
+        ("Do both: `VACUUM` `ANALYZE`. [1]", ["VACUUM", "ANALYZE"]),
+        ("Set one of these: `work_mem` for sorting, or none. [1]", []),
+        ("Look at `pg_stat_activity`. [1]", []),
+    ],
+)
+def test_a_short_command_behind_a_colon_can_be_copied_too(step: str, commands: list[str]) -> None:
+    report = f"**Short answer.** It waits. [1]\n\n**What to do.** *It is so.*\n\n1. {step}\n"
+    answer = BeautifulSoup(render_in_parts(report, link).answer, "html.parser")
+    assert [each.get_text() for each in answer.select(".command button + code")] == commands
+
+
 def test_a_saved_report_has_no_button() -> None:
     saved = BeautifulSoup(render_markdown(STEPS, link).html, "html.parser")
     assert len(saved.select(".command")) == 2 and not saved.select("button")

@@ -87,7 +87,7 @@ def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
     answers, the question is about such words, or they hold most words of the sub-question. Outside
     of an authored section, also the one that shares most words with the sub-question, unless it is
-    firmly an order.
+    firmly an order; in one only what fits among its statements.
     """
     ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
@@ -109,34 +109,19 @@ def _with_dictated(run: Run, section: Section) -> Section:
         may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
-    if is_authored and run.form >= Form.EDITED:
-        return _with_fitting(run, section, [r for r in told if r.id not in cited])
     if run.has_model:
         told = [r for r in told if not _is_outdated(ledger, r)]
         # Only the statement that names the holder presents a side of a dispute.
         told = [r for r in told if cited.isdisjoint(r.contradicts)]
-    added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
+    told = [r for r in told[:MOST_QUOTATIONS] if r.id not in cited]
+    if is_authored and run.form >= Form.EDITED and not all(r.is_dictated for r in found):
+        added = [*filter(None, (quotation_among_statements(r, asked) for r in told))]
+    else:
+        added = [*map(quote_statement, told)]
     if run.has_model:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
         added = [said for said in added if quoted[said.body] is said]
     return replace(section, statements=(*section.statements, *added))
-
-
-def _with_fitting(run: Run, section: Section, told: Sequence[Evidence]) -> Section:
-    """Return an authored section with those of its dictated records that fit among statements."""
-    ledger = run.ledger
-    asked = ledger.aspects[section.aspect_id].text
-    cited = {i for said in section.statements for i in said.evidence}
-    bodies = {said.body for said in section.statements}
-    added = dict[str, Statement]()
-    for record in told:
-        if _is_outdated(ledger, record) or not cited.isdisjoint(record.contradicts):
-            continue
-        said = quotation_among_statements(record, asked)
-        if said is not None and said.body not in bodies:
-            added.setdefault(said.body, said)
-    more = [*added.values()][:MOST_QUOTATIONS]
-    return replace(section, statements=(*section.statements, *more))
 
 
 def _is_authored(run: Run, section: Section) -> bool:

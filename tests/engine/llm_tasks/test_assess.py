@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks import assess, sections, small_tasks
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
@@ -17,18 +18,21 @@ SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
 
 
 @pytest.mark.parametrize(
-    ("notes", "room", "told"),
+    ("notes", "room", "form", "told"),
     [
-        (4, 100, [("A1", "One two three four five six seven eight nine …")]),
-        (4, 10, []),
-        (1, 100, []),
+        (4, 100, Form.COMPUTED, [("A1", "One two three four five six seven eight nine …")]),
+        (4, 10, Form.EDITED, []),
+        (1, 100, Form.EDITED, [("A1", "One two three four five six seven eight nine …")]),
+        (1, 100, Form.COMPUTED, []),
     ],
-    ids=["broad", "no room", "narrow"],
+    ids=["broad", "no room", "narrow", "narrow before"],
 )
 def test_findings_beyond_those_shown_are_named_by_their_first_words(
-    notes: int, room: int, told: list[tuple[str, str]]
+    notes: int, room: int, form: Form, told: list[tuple[str, str]]
 ) -> None:
-    run: Any = SimpleNamespace(limits=SimpleNamespace(notes=notes), ledger=ledger_of(LONG, SHORT))
+    run: Any = SimpleNamespace(
+        limits=SimpleNamespace(notes=notes), ledger=ledger_of(LONG, SHORT), form=form
+    )
     assert assess.also_found(run, [SHORT], room) == told
 
 

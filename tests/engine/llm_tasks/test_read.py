@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
-from research.engine.llm_tasks.read import most_claims
+from research.engine.llm_tasks.read import GENEROUS, most_claims, wished_claims
 from research.engine.records import Complexity, RefusedQuote, Source
-from research.engine.rounds.findings import find_claim_fault
+from research.engine.rounds.findings import BEYOND, Asked, find_claim_fault
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -255,20 +257,42 @@ async def test_no_more_claims_of_a_page_are_kept_than_allowed() -> None:
 
     world.model.twists["read"] = flood
     ran = await world.ask(SIMPLE.question, max_evidence_claims_per_research_unit=2)
-    assert 0 < len(ran.evidence) <= 2 * len(world.web.fetched)
-    assert ran.usage.refused_quotes <= 3 * len(world.web.fetched)
+    assert 0 < len(ran.evidence) <= GENEROUS * 2 * len(world.web.fetched)
+    most = GENEROUS * 2 + 1
+    assert ran.usage.refused_quotes <= most * len(world.web.fetched)
+    beyond = [each for each in ran.of(RefusedQuote) if each.reason.startswith("beyond")]
+    assert beyond and {each.url for each in beyond} <= {*world.web.pages}
+    assert all("findings that are kept of a page, " in each.reason for each in beyond)
 
 
 @pytest.mark.requirement("D6")
-async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_told() -> None:
-    keepers = ("Abel", "Bruno", "Carla", "Doris", "Edgar", "Flora", "Gerda")
+async def test_a_page_gives_twice_five_claims_and_a_claim_keeps_five_sources_unless_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keepers = (
+        "Abel", "Bruno", "Carla", "Doris", "Edgar", "Flora", "Gerda", "Hanno", "Ida", "Jonas",
+        "Karla", "Lars",
+    )  # fmt: skip
     facts = [f"Keeper {name} served at the Harrow Point lighthouse." for name in keepers]
     one = page("https://coast.example/", " ".join(facts), "Harrow Point lighthouse first lit")
     world = World(Web([one]), Oracle(SIMPLE))
     assert world.model is not None
     told = [finding(fact, [number], "A1") for number, fact in enumerate(facts, 1)]
     world.model.twists["read"] = lambda _: {"findings": told, "leads": []}
-    assert len((await world.ask(SIMPLE.question)).evidence) == 5
+    ran = await world.ask(SIMPLE.question)
+    assert len(ran.evidence) == 5 * GENEROUS
+    [beyond] = ran.of(RefusedQuote)
+    assert beyond.claim == facts[10] and beyond.reason == BEYOND.format(n=2)
+    [asked] = [each for each in world.model.requests if each.task == "read"]
+    assert 'most="5">' in asked.prompt and "`most` from a page" in asked.system
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "NEWEST", Form.COMPUTED)
+        before = World(world.web, Oracle(SIMPLE))
+        assert before.model is not None
+        before.model.twists["read"] = lambda _: {"findings": told, "leads": []}
+        assert len((await before.ask(SIMPLE.question)).evidence) == 5
+        [asked] = [each for each in before.model.requests if each.task == "read"]
+        assert "most=" not in asked.prompt and "up to five from a page" in asked.system
 
     sites = [page(f"https://s{n}.example/", f"{LIT} Log {n}.", "Harrow Point") for n in range(7)]
     wide: dict[str, Any] = {"max_pages_per_round": 9, "unit_tool_calls": (12, 12, 12)}
@@ -291,6 +315,24 @@ def test_a_broad_question_keeps_half_as_many_claims_again_and_a_long_page_twice_
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
+
+
+@pytest.mark.parametrize(
+    ("lines", "topics", "depth", "wished"),
+    [
+        (7, 0, "standard", 5), (23, 0, "standard", 10), (140, 0, "standard", 10),
+        (23, 1, "standard", 15), (23, 5, "standard", 20), (7, 2, "standard", 15),
+        (7, 0, "quick", 10),
+    ],
+)  # fmt: skip
+def test_how_many_findings_are_asked_for_follows_what_is_shown_and_for_how_many_topics(
+    lines: int, topics: int, depth: Any, wished: int
+) -> None:
+    config = ResearchConfig(research_depth=depth)
+    run: Any = SimpleNamespace(config=config, limits=limits_for(config, Complexity.COMPLEX, 9))
+    beside = {"https://a.example/": tuple(f"topic {n}" for n in range(topics))}
+    asked = Asked(("own",), beside=beside)
+    assert wished_claims(run, lines, asked, "https://a.example/") == wished
 
 
 async def test_a_page_that_only_repeats_another_takes_no_room_in_a_prompt() -> None:

@@ -9,6 +9,7 @@ from research.engine.journal.forms import Form
 from research.engine.records import OpenPoint
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import render_report
+from research.engine.report.rendering.markdown_escape import code_words
 from research.engine.report.report_format import Layout
 from tests.engine.report.test_comparing import ledger_of, record_of
 
@@ -66,3 +67,27 @@ def test_options_and_settings_are_code_in_every_part() -> None:
     known.began = Form.REPAIRED
     before = render_report(known, replace(draft), "", 0, 0, layout).markdown
     assert f"`{OPTION}`" not in before
+
+
+def test_a_word_that_is_code_once_is_code_everywhere_but_in_quotations() -> None:
+    known = ledger_of(record_of("E1", "The replica is full, and runs setval(1).", "1.example"))
+    told = (
+        "Set it with `setval` to `full`, then run `ANALYZE`.",
+        "Only setval and ANALYZE help, not setvals or setval(2); the disk is full.",
+        "They write “setval here”.",
+    )
+    quotation = Statement("“The setval is told.”", ("E1",), quoted=True)
+    section = Section("A1", (*(Statement(text, ("E1",)) for text in told), quotation))
+    step = Statement("Run setval again.", ("E1",))
+    draft = Draft((), (section,), next_steps=(step,))
+    shown = render_report(known, draft, "", 0, 0).markdown
+    assert "Only `setval` and `ANALYZE` help, not setvals or setval(2); the disk is full" in shown
+    assert "“setval here”" in shown and "“The setval is told" in shown
+    assert "1. Run `setval` again." in shown
+    known.began = Form.COMPUTED
+    assert "Only setval and ANALYZE help" in render_report(known, draft, "", 0, 0).markdown
+
+
+def test_a_step_is_no_reason_to_set_ordinary_words_as_code() -> None:
+    texts = ["Set `on`, `Logical`, `work_mem` and `vacuumdb`."]
+    assert code_words(texts, "Logical copies are made.") == {"work_mem", "vacuumdb"}

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
 from research.engine.llm_tasks.draft import read_draft
 from research.engine.llm_tasks.prompting.ask import PROMPTS, TEMPLATES
 from research.engine.offline.drafting import is_sentence
+from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.key_claims import with_key_claims
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,
     found_to_quote,
     quotable,
+    quotation_among_statements,
     quote_inline,
+    unplaced_quotes,
     without_told_quotes,
     words_of_quoting,
 )
@@ -210,3 +217,100 @@ def test_assessments_see_what_is_only_quoted_as_found(dictated: Ledger) -> None:
     assert not template.render(only_quoted=[], fence=_Fence())
     dictated.began = Form.COMPUTED
     assert found_to_quote(dictated) == []
+
+
+ASKED = "Into what is the fund poured?"
+FAR = "Release date: 2025-11-13."
+
+
+def with_quotes(known: Ledger, *quotes: str) -> Evidence:
+    """Return a record of these quotes, which stand far apart on one page."""
+    record = known.book.records["E2"]
+    sources = tuple(
+        replace(record.sources[0], quote=quote, start=100 * n, end=100 * n + len(quote))
+        for n, quote in enumerate(quotes)
+    )
+    known.book.records["E2"] = replace(record, sources=sources)
+    return known.book.records["E2"]
+
+
+@pytest.mark.parametrize(
+    ("quotes", "said", "shown"),
+    [
+        ((POURED,), "", POURED),
+        ((FAR, POURED), "", POURED),
+        (("The fund is poured into jars, " + "one by one, " * 14 + "at night.",), "", ""),
+        (("This is why the fund is poured into jars.",), "", ""),
+        (("The council meets in the town hall on Mondays.",), "", ""),
+        (("The council meets in the town hall on Mondays.",), "The council meets on Mondays.",
+         "The council meets in the town hall on Mondays."),
+    ],
+    ids=["fits", "one of several", "long", "refers back", "beside the question", "what was said"],
+)  # fmt: skip
+def test_what_nobody_placed_is_brief_whole_and_on_the_question(
+    ledger: Ledger, quotes: tuple[str, ...], said: str, shown: str
+) -> None:
+    found = quotation_among_statements(with_quotes(ledger, *quotes), ASKED, said)
+    assert (found.body if found else "") == (f"“{shown}”" if shown else "")
+    assert found is None or found.is_unplaced
+
+
+@pytest.mark.parametrize("form", [Form.COMPUTED, Form.EDITED])
+def test_a_refused_statement_goes_where_no_quotation_fits_among_those_that_hold(
+    ledger: Ledger, form: Form
+) -> None:
+    ledger.began = form
+    with_quotes(ledger, "This is why the fund is poured into many glass jars.")
+    refused = Statement("The fund fills jars.", ("E2",), about="A1")
+    held = (replace(SAID, evidence=("E3",)), replace(SAID, text="It stands.", evidence=("E3",)))
+    draft = Draft((), (Section("A1", (refused, *held)),))
+    instead = quote_instead(draft, [refused], ledger)
+    assert sum(each.quoted for each in instead.statements) == (form < Form.EDITED)
+    assert instead.quoted_instead == 1, "it is counted all the same"
+    mostly = quote_instead(draft, [refused, *held], ledger)
+    assert any(each.quoted for each in mostly.statements), "a report that may only quote does"
+
+
+def test_an_author_is_not_shown_what_is_joined_from_parts(dictated: Ledger) -> None:
+    with_quotes(dictated, FAR, POURED)
+    assert quotable(dictated, {"A1"}) == []
+    dictated.began = Form.COMPUTED
+    assert [each.id for each in quotable(dictated, {"A1"})] == ["E2"]
+
+
+def test_quotations_that_nobody_placed_give_way(ledger: Ledger) -> None:
+    found = quotation_among_statements(with_quotes(ledger, POURED), ASKED)
+    assert found is not None
+    placed = quoted("A quotation that the author placed.")
+    statements = (SAID, replace(SAID, text="It stands."), placed, found, replace(SAID, text="Yes."))
+    draft = Draft((), (Section("A1", statements),))
+    assert unplaced_quotes(draft) == {found}
+    assert unplaced_quotes(Draft((), (Section("A1", (found, placed, SAID)),))) == set()
+
+
+LONG = "The fund holds what it holds, " + "and it holds it in jars, " * 9 + "as everybody says."
+
+
+@pytest.mark.parametrize(
+    ("quote", "form", "added"),
+    [
+        ("The fund holds what is poured into its jars.", Form.EDITED, 1),
+        (LONG, Form.EDITED, 0),
+        (LONG, Form.COMPUTED, 1),
+    ],
+    ids=["fits", "long", "before"],
+)
+def test_an_authored_section_takes_no_long_quotation_that_its_author_left_out(
+    dictated: Ledger, quote: str, form: Form, added: int
+) -> None:
+    dictated.began = form
+    dictated.book.records["E2"] = replace(with_quotes(dictated, quote), claim=quote)
+    run: Any = SimpleNamespace(
+        ledger=dictated,
+        has_model=True,
+        form=form,
+        config=ResearchConfig(research_depth="standard"),
+    )
+    draft = Draft((), (Section("A1", (replace(SAID, evidence=("E3",)),)),))
+    [section] = with_key_claims(run, draft).sections
+    assert [each.quoted for each in section.statements] == [False, *[True] * added]

@@ -15,7 +15,7 @@ from research.engine.offline.passages.open_points import (
     numbers_shown,
 )
 from research.engine.records import Aspect, OpenPoint
-from research.engine.report.checking.look_again import closest_sentences
+from research.engine.report.checking.look_again import closest_sentences, with_sentences_before
 from research.engine.text.sentences import split_sentences
 from tests.engine.scripted import (
     CHAIN,
@@ -122,12 +122,87 @@ async def test_a_point_stays_open_if_a_finding_on_it_is_refused() -> None:
     assert "- What kind of fire was kept on the cliff before" in open_in(ran)
 
 
-async def test_what_code_cannot_vouch_for_is_quoted() -> None:
+WORDED = "Coal served as the signal on the cliff before the lighthouse."
+ALONE = "A fire of coal was kept on the cliff of Harrow Point before 1887."
+
+
+async def test_what_code_cannot_vouch_for_is_quoted_if_its_quote_can_be_read_alone() -> None:
+    world = with_page(lambda text: text.replace(COAL, ALONE))
+    pointing(world, ALONE, WORDED)
+    ran = await asked(world)
+    assert f"“{ALONE.rstrip('.')}” (coast.example)" in ran.report.markdown
+    assert "Still open" not in ran.report.markdown
+
+
+async def test_a_point_stays_open_if_what_tells_it_is_left_out() -> None:
     world = opening(FIRE)
-    pointing(world, COAL, "Coal served as the signal on the cliff before the lighthouse.")
+    pointing(world, COAL, WORDED)
+    ran = await asked(world)
+    assert "a fire of coal" not in ran.report.markdown, "“Before that, …” can't be read alone"
+    assert "- What kind of fire was kept on the cliff before" in open_in(ran)
+
+
+async def test_an_earlier_form_quotes_it_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "NEWEST", Form.COMPUTED)
+    world = opening(FIRE)
+    pointing(world, COAL, WORDED)
     ran = await asked(world)
     assert f"“{COAL.rstrip('.')}” (coast.example)" in ran.report.markdown
     assert "Still open" not in ran.report.markdown
+    [prompt] = prompts(world)
+    assert "    - " not in sections_of(prompt)["OPEN POINTS"]
+
+
+async def test_the_look_sees_what_the_report_says_on_a_point_and_may_close_it() -> None:
+    world = opening("what kind of fire was kept in the lighthouse at Harrow Point")
+    answer: Answer = {"findings": [], "whole": [1], "left": []}
+    assert world.model is not None
+    world.model.twists[LOOK] = lambda _: answer
+    ran = await asked(world)
+    [prompt] = prompts(world)
+    assert "first lit on 14 March 1887" in sections_of(prompt)["OPEN POINTS"]
+    assert "Still open" not in ran.report.markdown
+
+
+@pytest.mark.parametrize(
+    ("left", "shown"),
+    [
+        ("what kind of fire was kept on the mole", "What kind of fire was kept on the mole"),
+        ("what fire Ruth Ansel kept in 1850", "What kind of fire was kept on the cliff before"),
+        ("", "What kind of fire was kept on the cliff before"),
+        ("what kind of fire was kept " + "on the cliff " * 9, "What kind of fire was kept on the"),
+    ],
+    ids=["shorter", "a new name", "nothing", "too long"],
+)
+async def test_what_is_left_of_a_point_is_told_in_the_words_of_the_look(
+    left: str, shown: str
+) -> None:
+    world = opening(f"{FIRE} and on the mole")
+    model = world.model
+    assert model is not None
+    pointing(world, COAL, whole=())
+    told = model.twists[LOOK]
+    model.twists[LOOK] = lambda each: {**told(each), "left": [{"point": 1, "text": left}]}
+    ran = await asked(world)
+    line = open_in(ran).strip()
+    assert line.startswith(f"- {shown}") and line.count("- ") == 1
+    assert f"{COAL} [1]" in ran.report.markdown
+    system = next(each.system for each in model.requests if each.task == LOOK)
+    assert '"left": [' in system
+
+
+async def test_no_words_are_taken_for_a_point_of_which_nothing_is_told() -> None:
+    world = opening(FIRE)
+    pointing(world, "nothing has these words", whole=())
+    model = world.model
+    assert model is not None
+    left = [{"point": 1, "text": "what kind of fire"}, {"point": 9, "text": "which"}]
+    model.twists["draft"] = lambda told: {
+        **told, "open": [f"A1: {FIRE}"], "statements": ["A1: It was lit in 1887. [E1]"],
+    }  # fmt: skip
+    model.twists[LOOK] = lambda _: {"findings": [], "whole": [], "left": left}
+    ran = await asked(world)
+    assert "- What kind of fire was kept on the cliff before" in open_in(ran)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +340,34 @@ async def test_pages_with_orders_are_left_out() -> None:
 
 
 # --- the passages ---------------------------------------------------------------------------
+
+
+BACK = {
+    "en": ("Large objects are not copied.", "There is no way round that, except in tables."),
+    "de": ("Große Objekte werden nicht kopiert.", "Es gibt dafür keinen Ausweg."),
+    "fr": ("Les gros objets ne sont pas copiés.", "Il n'y a pas de solution à cela."),
+    "es": ("Los objetos grandes no se copian.", "No hay solución para eso."),
+    "nl": ("Grote objecten worden niet gekopieerd.", "Er is geen oplossing daarvoor."),
+}
+
+
+@pytest.mark.parametrize("language", BACK)
+def test_a_sentence_that_refers_back_is_shown_with_the_one_before(language: str) -> None:
+    first, second = BACK[language]
+    alone = "Tables are copied in any case."
+    every = split_sentences(f"{first} {second} {alone}\n\nThis is another block.")
+    numbers = {each.text: each.number for each in every}
+    both = frozenset({numbers[first], numbers[second]})
+    assert with_sentences_before(every, frozenset({numbers[second]}), language) == both
+    for told in (numbers[alone], max(numbers.values())):
+        assert with_sentences_before(every, frozenset({told}), language) == {told}
+
+
+def test_an_aside_is_shown_with_what_it_is_on() -> None:
+    every = split_sentences("Schemas are copied by hand. (Note that they may differ.) It works.")
+    assert with_sentences_before(every, frozenset({every[2].number}), "en") == {
+        each.number for each in every
+    }
 
 
 def test_passages_hold_the_words_of_a_point() -> None:

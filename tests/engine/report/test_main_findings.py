@@ -11,6 +11,7 @@ from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Criterion, GateResult, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from research.engine.report.parts.comparison import told_columns
@@ -145,6 +146,27 @@ def test_each_part_is_an_item_and_two_are_none(known: Ledger) -> None:
     assert f"**Short answer.** {CRACKED} [1] {PAID} [2]" in earlier
     few = render_report(known, replace(draft, short_answer=draft.short_answer[:2]), "", 0, 0)
     assert f"**Short answer.** {CRACKED} [1] {PAID} [2]" in few.markdown
+
+
+@pytest.mark.parametrize("form", [Form.COMPUTED, Form.EDITED])
+def test_each_part_is_answered_before_the_steps_without_repeating_them(
+    known: Ledger, form: Form
+) -> None:
+    known.began = form
+    whole = replace(said(CRACKED), is_verdict=True)
+    again = replace(said(CRACKED), about="A1")
+    step = replace(said(RETURNED), text="Let salmon return to the river above the Vastrel dam.")
+    short = (whole, again, replace(said(PAID), about="A2"), replace(said(RETURNED), about="A3"))
+    draft = Draft(short, SECTIONS, next_steps=(step,))
+    layout = Layout(labels_items=True, is_led=True)
+    top = render_report(known, draft, "", 0, 0, layout).markdown.partition("## ")[0]
+    assert top.count(CRACKED) == 1 and top.count("1. Let salmon return") == 1
+    if form < Form.EDITED:
+        assert "\n- " not in top
+        return
+    assert RETURNED not in top, "the step says it"
+    places = [top.index(text) for text in (CRACKED, "**What did the removal of the", "1. Let")]
+    assert places == sorted(places)
 
 
 def test_a_report_that_was_cut_names_the_parts_on_which_it_says_nothing(known: Ledger) -> None:

@@ -50,7 +50,9 @@ def refusing(answer: Answer) -> Answer:
 async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() -> None:
     model, ran = await asked(FOUNDRY)
     told = ran.report.markdown
-    assert f"**Short answer.**\n\n**What to do.** *{INFERRED}*\n\n1. Look for the papers" in told
+    top = told.partition("## ")[0]
+    first, second = (top.index(text) for text in ("\n- **", f"**What to do.** *{INFERRED}*\n\n1. "))
+    assert first < second and top.count("\n- **") == len(CHAIN.parts)
     assert told.index("Short answer") < told.index("What to do") < told.index("## ")
     [line] = [line for line in told.splitlines() if line.startswith("1. Look")]
     assert line.endswith("]") and "E1" not in line

@@ -87,9 +87,10 @@ def _stands_alone(record: Evidence) -> bool:
 
 
 def _serves(record: Evidence, asked: str, said: str) -> bool:
-    told, wanted = content_terms(shown_text(record)), content_terms(said)
-    is_on_it = bool(wanted) and 2 * len(told & wanted) >= len(wanted)
-    return is_on_it or len(told & content_terms(asked)) >= LEAST_SHARED
+    told, replaced, wanted = map(content_terms, (shown_text(record), said, asked))
+    if replaced and 2 * len(told & replaced) >= len(replaced):
+        return True
+    return bool(wanted) and len(told & wanted) >= min(LEAST_SHARED, len(wanted))
 
 
 def is_mostly_quoted(draft: Draft) -> bool:

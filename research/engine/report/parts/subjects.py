@@ -58,8 +58,7 @@ _CONNECTIVES = {
     "nl": "daarom|daardoor|dus|echter|andere",
 }
 _TOLD_BEFORE = {
-    "en": "(?:for|of|to|from|with|about|by|against|than|after|before|like) that(?=[,.;:)]|$)"
-    "|(?:do|does|did|doing) so|the (?:former|latter|above)|note, however",
+    "en": "that(?=[,.;:)]|$)|(?:do|does|did|doing) so|the (?:former|latter|above)|note, however",
     "de": "da(?:für|gegen|von|mit|zu|ran|rin|rüber|raus|nach|bei|durch)|letztere[rns]?"
     "|hier(?:für|gegen|von|mit|zu)|erstere[rns]?",
     "fr": "cela|ça|(?:ce|cette|ces) dernier\\w*|celui-ci|celle-ci|ceux-ci",
