@@ -27,7 +27,7 @@ def is_time_between(said: Amount, start: Operand, end: Operand, limit: int = 0) 
     if said.unit.factor < _MONTH:
         days = _days(start, end)
         if limit and days is not None:
-            return 0 < (days * _DAY - said.base) * limit < max(least, 2 * _DAY)
+            return 0 < (days * _DAY - said.base) * limit < max(least, Fraction(2 * _DAY))
         return days is not None and is_rounded(said.base, said, Fraction(days * _DAY))
     months = said.base / _MONTH
     exact = _exact_months(start, end)

@@ -86,8 +86,8 @@ def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> li
     """
     if ledger.began < Form.COMPUTED:
         reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
-        names = (name for name in find_names(said) if name.casefold() not in given.casefold())
-        return [*names, *(_STRANGE & {*reasons})]
+        own = [name for name in find_names(said) if name.casefold() not in given.casefold()]
+        return [*own, *(_STRANGE & {*reasons})]
     if step.formulas:
         figures = foreign_to_formulas(said, step, ledger)
     else:
