@@ -86,7 +86,7 @@ def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> li
     """
     if ledger.began < Form.COMPUTED:
         reasons = check_claim(said, given, ledger.question, by=ledger.refuses_by).reasons
-        own = (name for name in find_names(said) if name.casefold() not in given.casefold())
+        own = [name for name in find_names(said) if name.casefold() not in given.casefold()]
         return [*own, *(_STRANGE & {*reasons})]
     if step.formulas:
         figures = foreign_to_formulas(said, step, ledger)
@@ -120,11 +120,11 @@ def _named(code: str) -> list[str]:
 
 
 def _given(step: Statement, ledger: Ledger) -> str:
-    """Return what a step may draw on: its quotes, their headings, what was asked, and what its
+    """Return what a step may draw on: its quotes, their headings, the question, and what its
     formulas make. Raises `NotComputedError`.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     quotes = [source.quote for record in records for source in record.sources]
     heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
     made = [each.result for each in calculate_formulas(step, ledger)]
-    return " ".join((*quotes, *heads, ledger.asked, *made))
+    return " ".join((*quotes, *heads, ledger.question, *made))
