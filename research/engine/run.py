@@ -187,6 +187,13 @@ class Run:
         return "things" if self.began >= Form.COMPUTED else "floor"
 
     @property
+    def refuses_findings_by(self) -> RefusesBy:
+        """Return when a difference between a finding and its quotes puts these in its place."""
+        if self.form < Form.COMPUTED or not self.verifier_sees_details:
+            return "likeness"
+        return "things" if self.form >= Form.EDITED else "floor"
+
+    @property
     def verifier_sees_details(self) -> bool:
         """Return whether the verifier missed so few labelled pairs that it is believed on a word or
         phrase that sets a statement apart from its quote.

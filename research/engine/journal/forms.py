@@ -45,6 +45,8 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """All that only wording tells of a finding is left to a good verifier."""
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

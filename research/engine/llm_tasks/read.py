@@ -161,7 +161,7 @@ async def _read_with_model(
                         run.question.text,
                         most_quotes,
                         keeps_quotes=is_repaired,
-                        leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
+                        refuses_by=run.refuses_findings_by,
                         beside=pointed,
                     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from research.engine.evidence import claim_check, quotes
+from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.claims.figures import foreign_dates
 from research.engine.evidence.ledger import Lead
 from research.engine.evidence.store import Finding
@@ -56,11 +57,11 @@ class Refusal:
     reason: str
 
 
-OF_THINGS = frozenset((
+_OF_FORM_COMPUTED = frozenset((
     "number differs", "date differs", "name differs", "pairs mixed up", "negation differs",
     "direction differs", "hedge lost",
 ))  # fmt: skip
-"""Differences between a claim and its quotes that no good verifier is waited for."""
+"""Differences between a claim and its quotes that left no finding to a good verifier then."""
 
 
 @dataclass
@@ -90,7 +91,7 @@ def check_finding(
     question: str,
     most_quotes: int = 1,
     keeps_quotes: bool = False,
-    leaves_words: bool = False,
+    refuses_by: RefusesBy = "likeness",
     beside: Sequence[NumberedSentence] = (),
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
@@ -100,10 +101,11 @@ def check_finding(
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
     the sub-question, and refused otherwise. `lines` are the sentences that the claim refers to; the
     page of the first one counts. Where a good verifier judges later what the report says,
-    `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes. A
-    date or number may then stand in the heads of the page, and a name in sentences `beside` them on
-    other pages, as in "A and B both give this date".
+    `refuses_by` is "things": claims are kept whose figures, dates and names are those of all of
+    their quotes. A date or number may then stand in the heads of the page, and a name in sentences
+    `beside` them on other pages, as in "A and B both give this date".
     """
+    leaves_words = refuses_by != "likeness"
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
     sentences = [line.sentence for line in lines]
@@ -130,9 +132,8 @@ def check_finding(
         return
     context = f"{page.title} {source.section} {question}"
     whole = " ".join(each.quote for each in (source, *also))
-    if leaves_words and not _is_foreign(
-        claim, whole, *_lent(claim, context, (lines[0], *beside), source)
-    ):
+    lent = _lent(claim, context, (lines[0], *beside), source)
+    if leaves_words and not find_claim_fault(claim, whole, *lent, by=refuses_by):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
         return
@@ -198,7 +199,9 @@ def _unfit(
     return ""
 
 
-def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> str:
+def find_claim_fault(
+    claim: str, quote: str, context: str, dated: str = "", *, by: RefusesBy = "likeness"
+) -> str:
     """Return why a claim gives way to its quote as evidence; "" if code can't refuse it.
 
     Its dates have to be those of the quote or of the page. What is only suspected otherwise stays a
@@ -206,8 +209,11 @@ def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> s
     """
     if not claim_check.is_supported(claim, quote, context):
         return "not on the page"
-    check = claim_check.check_claim(claim, quote, context, dated=dated)
-    if check.outcome == "refused":
+    check = claim_check.check_claim(claim, quote, context, by=by, dated=dated)
+    differs = check.outcome == "refused"
+    if by == "floor":
+        differs = (differs or check.is_left) and not _OF_FORM_COMPUTED.isdisjoint(check.reasons)
+    if differs:
         return ", ".join(check.reasons)
     is_foreign = foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})")
     return "date differs" if is_foreign else ""
@@ -229,19 +235,6 @@ def _lent(
     days = (quote_source(each.page, 0, 0, "").day for each in others)
     dated = dict.fromkeys((source.day, source.title, source.section, *days))
     return " ".join((context, *names)), ", ".join(filter(None, dated))
-
-
-def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:
-    """Return whether a claim is on something else than its quotes, or gives a figure, date or name
-    that they don't.
-    """
-    if not claim_check.is_supported(claim, quote, context):
-        return True
-    check = claim_check.check_claim(claim, quote, context, by="floor", dated=dated)
-    differs = check.outcome == "refused" or check.is_left
-    if differs and not OF_THINGS.isdisjoint(check.reasons):
-        return True
-    return bool(foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})"))
 
 
 def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:

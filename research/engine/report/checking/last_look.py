@@ -262,6 +262,7 @@ def _checked(
             run.question.text,
             MOST_QUOTES,
             keeps_quotes=True,
+            refuses_by=run.refuses_findings_by if run.form >= Form.EDITED else "likeness",
         )
         found = [
             each
