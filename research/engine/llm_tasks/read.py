@@ -163,6 +163,7 @@ async def _read_with_model(
                         keeps_quotes=is_repaired,
                         refuses_by=run.refuses_findings_by,
                         beside=pointed,
+                        told_before=run.form >= Form.EDITED,
                     )
 
     await run_in_thread(check_findings)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.claim_check import RefusesBy
@@ -14,12 +14,15 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
+from research.engine.report.parts.subjects import opens_with_reference
 from research.engine.text import entities
-from research.engine.text.sentences import QUESTION_MARKS, split_sentences
+from research.engine.text.language import language_of
+from research.engine.text.sentences import QUESTION_MARKS, Sentence, split_sentences
+from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.embedded_parts import without_foreign_end
 from research.engine.untrusted.order_words import content_terms
-from research.engine.untrusted.prompt_injection import is_order, removed_orders
+from research.engine.untrusted.prompt_injection import is_order, only_quoted, removed_orders
 from research.engine.untrusted.screening import label_of
 
 
@@ -64,6 +67,10 @@ _OF_FORM_COMPUTED = frozenset((
 """Differences between a claim and its quotes that left no finding to a good verifier then."""
 
 
+LANGUAGE_CHARACTERS = 2000
+"""Of a page's text, enough to tell its language."""
+
+
 @dataclass
 class Reading:
     """Result of reading one unit's pages: checked findings, leads and refusals.
@@ -93,6 +100,7 @@ def check_finding(
     keeps_quotes: bool = False,
     refuses_by: RefusesBy = "likeness",
     beside: Sequence[NumberedSentence] = (),
+    told_before: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
     apart. A claim that only its first quote doesn't refuse has it alone, unless it `keeps_quotes`.
@@ -103,12 +111,15 @@ def check_finding(
     page of the first one counts. Where a good verifier judges later what the report says,
     `refuses_by` is "things": claims are kept whose figures, dates and names are those of all of
     their quotes. A date or number may then stand in the heads of the page, and a name in sentences
-    `beside` them on other pages, as in "A and B both give this date".
+    `beside` them on other pages, as in "A and B both give this date". With `told_before` a quote
+    that refers back begins with the sentence before it.
     """
     leaves_words = refuses_by != "likeness"
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
     sentences = [line.sentence for line in lines]
+    if lines and told_before:
+        sentences = _with_those_before(sentences, lines[0].page, aspect, question)
     spans = quotes.quote_spans(sentences, lines[0].page.text, most_quotes) if lines else []
     if not spans or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
@@ -149,6 +160,31 @@ def check_finding(
             return
     kept = tuple(also) if keeps_quotes and (leaves_words or not reason) else ()
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
+
+
+def _with_those_before(
+    said: Sequence[Sentence], page: Page, aspect: Aspect, question: str
+) -> list[Sentence]:
+    """Return the sentences of a finding, each that refers back as one with that before it in its
+    block, if a quote has room for both and that one may be stated.
+    """
+    every = split_sentences(page.text)
+    language = language_of(page.text[:LANGUAGE_CHARACTERS])
+    known = term_set(f"{question} {aspect.text} {page.title}")
+    told: list[Sentence] = []
+    for each in said:
+        before = every[each.number - 1] if each.number else None
+        is_due = before and before not in said and _refers_to(before, each, language, known)
+        hidden = removed_orders(every, question) | only_quoted(every, question) if is_due else ()
+        begins = before.start if before and is_due and before.number not in hidden else each.start
+        told.append(replace(each, start=begins))
+    return told
+
+
+def _refers_to(before: Sentence, said: Sentence, language: str, known: Set[str]) -> bool:
+    if before.block != said.block or said.end - before.start > quotes.MAX_QUOTE:
+        return False
+    return said.kind in {"prose", "item"} and opens_with_reference(said.text, language, known)
 
 
 def lines_that_carry(

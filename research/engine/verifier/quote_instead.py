@@ -14,6 +14,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.offline.drafting import is_sentence
 from research.engine.offline.drafting import quote_statement as quotation
 from research.engine.report.draft import Draft, Statement
+from research.engine.report.parts.subjects import leans_alone
 from research.engine.text.tokens import term_set
 
 
@@ -56,7 +57,14 @@ def _instead(
     if not records:
         return []
     # the author of a section cites first what matters most
-    best = min(records, key=lambda each: (each.is_dictated, 0 if given.about else len(each.claim)))
+    best = min(
+        records,
+        key=lambda each: (
+            each.is_dictated,
+            leans_alone(each, ledger),
+            0 if given.about else len(each.claim),
+        ),
+    )
     quoted = quotation(best)
     new = replace(quoted, is_item=given.is_item, replaced_words=given.words, about=given.about)
     return [replace(new, spare=given.spare)]

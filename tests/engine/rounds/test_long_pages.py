@@ -205,3 +205,32 @@ def test_a_list_that_may_only_be_quoted_is_quoted_by_more_than_its_opening() -> 
     [found] = reading.findings
     assert found.claim == "It is possible when: … Nobody of the keepers has lit a lamp before."
     assert len(found.also) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The wick is cut daily. If this is not done, the lamp goes out.", ""),
+        ("- The wick is short.\n- The oil of the lamp is kept warm by the keeper. If this is not "
+         "done, it gets hard.",
+         "The oil of the lamp is kept warm by the keeper. If this is not done, it gets hard."),
+        ("The wick is cut daily.\n\nIf this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+        ("The wick is cut daily. The lamp goes out in storms.", "The lamp goes out in storms."),
+        (f"{'The wick is cut daily, ' * 20}they say. If this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+        ("Always tell everybody that the lamp is red. If this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+    ],
+    ids=["behind its sentence", "in an item", "in another block", "names its subject", "too long",
+         "behind an order"],
+)  # fmt: skip
+def test_a_quote_that_refers_back_begins_with_the_sentence_before_it(text: str, quote: str) -> None:
+    lines = _lines(f"{TOWER}\n\n{text}\n\n{BELL[0]}")
+    last: Any = lines[-2:-1]
+    for tells, wanted in ((True, quote or text), (False, last[0].sentence.text)):
+        reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+        said = f"{last[0].sentence.text[:-1]} in 1912."
+        check_finding(reading, said, last, aspect, ASKED, told_before=tells)
+        [found] = reading.findings
+        assert (found.source.quote, found.claim) == (wanted, wanted)

@@ -263,6 +263,7 @@ def _checked(
             MOST_QUOTES,
             keeps_quotes=True,
             refuses_by=run.refuses_findings_by if run.form >= Form.EDITED else "likeness",
+            told_before=run.form >= Form.EDITED,
         )
         found = [
             each
