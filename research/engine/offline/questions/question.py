@@ -228,3 +228,17 @@ def is_open_ended(text: str) -> bool:
 def _question_cues(language: str) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     written = _WORDS.get(language, ())
     return tuple((kind, re.compile(cue, re.IGNORECASE)) for kind, cue in written)
+
+
+_CONJUNCTIONS = {
+    "en": ("and", "or"), "de": ("und", "oder"), "fr": ("et", "ou"), "es": ("y", "e", "o", "u"),
+    "it": ("e", "o"), "pt": ("e", "ou"), "nl": ("en", "of"),
+}  # fmt: skip
+
+
+def asked_parts(text: str) -> list[str]:
+    """Return what a question asks for one by one: between question marks, commas, "and" and "or"."""
+    words = "|".join(_CONJUNCTIONS.get(language_of(text), _CONJUNCTIONS[ENGLISH]))
+    ends = rf"[?？;；，、]|,(?=\s)(?:\s+(?:{words})\b)?|\s(?:{words})\s"
+    parts = (normalise_space(part) for part in re.split(ends, text, flags=re.IGNORECASE))
+    return [part for part in parts if split_terms(part)]

@@ -13,6 +13,7 @@ from research.engine.llm_tasks.repair import repair_draft, repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity
 from research.engine.report.checking.last_look import with_last_look
+from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.draft import (
     Draft,
     Fault,
@@ -65,7 +66,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
         short, steps = summed.short_answer, summed.next_steps
         draft = replace(draft, short_answer=short, next_steps=steps, open=summed.open)
-    draft, late = await with_last_look(run, draft)
+    draft, late = await with_last_look(run, with_untold_parts(draft, run.ledger))
     found = await _find_faults(run, draft)
     first = await _verify(run, _others(draft.statements, found), "verify")
     faults = _with_refused(draft, found, first)

@@ -190,6 +190,22 @@ class MainFindings:
         return int(max(dates, default="")[:YEAR] or 0)
 
 
+def most_direct(ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    """Return the id of the finding that answers each sub-question most directly, with nothing where
+    there is none.
+    """
+    main, found = MainFindings(ledger), dict[str, tuple[str, ...]]()
+    for part in ledger.aspects:
+        told = [
+            Statement(record.claim, (record.id,), about=part)
+            for record in ledger.supporting(part)
+            if not record.is_dictated and record.id not in ledger.relations.replaced
+        ]
+        best = main.most_direct_first(told)[:1]
+        found[part] = best[0].evidence if best else ()
+    return found
+
+
 def _up_to(number: int, enough: int) -> float:
     return min(number, enough) / enough
 
