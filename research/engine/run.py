@@ -161,7 +161,6 @@ class Run:
             self.config.max_source_urls_per_claim,
             last=ids_used.evidence,
             copies=NearDuplicates(self.rules.near_copy_share),
-            tells_identifiers=self.began >= Form.REPAIRED,
         )
         self._ledger = Ledger(
             self.question.text,

@@ -50,8 +50,8 @@ class EvidenceStore:
     """All evidence of a run in canonical order; finds twins and contradictions by words.
 
     `asked` are the terms of each sub-question; `copies` knows which pages are one source.
-    `last` is the highest number that was given to a record. With `tells_identifiers` claims with
-    different identifiers (settings, columns, functions) are never merged.
+    `last` is the highest number that was given to a record. Claims with different identifiers
+    (settings, columns, functions) are never merged.
     """
 
     max_sources: int = 5
@@ -59,7 +59,6 @@ class EvidenceStore:
     records: dict[str, Evidence] = field(default_factory=dict)
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     copies: NearDuplicates = field(default_factory=NearDuplicates)
-    tells_identifiers: bool = False
     _signatures: dict[str, Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -145,8 +144,7 @@ class EvidenceStore:
         rivals = []
         for other_id in self._find_alike(new.words):
             old = self._signatures[other_id]
-            is_other = self.tells_identifiers and new.identifiers != old.identifiers
-            if claims_agree(new, old) and not is_other:
+            if claims_agree(new, old) and new.identifiers == old.identifiers:
                 agreeing[other_id] = len(new.words & old.words)
             elif claims_conflict(new, old) and self._is_independent(other_id, source):
                 rivals.append(other_id)

@@ -15,29 +15,8 @@ class Form(IntEnum):
 
     BY_CODE = 0
     """What `Run.form` is without a model."""
-    GATHERED = 31
-    """The oldest form that is continued and replayed."""
-    NAMED = 32
-    """The plan names the report and each sub-question in few words. Where changes are asked for,
-    reports that are drafted at once are given earlier values, too, and the table of changes has
-    those that were cut from the sections.
-    """
-    ORGANISED = 33
-    """The draft assigns each statement to a section. The short answer has brief sentences of its
-    own, and the sections of standard reports repeat their content. The comparison returns the rows
-    of the table of changes. The verifier sees up to four quotes of a record. Sources dated after
-    the report are marked.
-    """
-    ATTRIBUTED = 34
-    """The comparison returns what kind of publisher each site is, which boxes of disputes tell. The
-    sentences of the short answer are shorter. A long page that several searches name first is shown
-    for all of their topics, and what wasn't shown of it may be read in a later round. A finding has
-    the quotes of sentences that stand apart.
-    """
     REPAIRED = 35
-    """What the verifier or code refuses of a draft is repaired once and checked again before quotes
-    stand in its place. An assessment is told what people wrote to the run.
-    """
+    """The oldest form that is continued and replayed."""
     COMPUTED = 36
     """A figure may have a formula of figures that its quotes and the question give. What the model
     infers that the asker should do opens the short answer, with commands that may be its own. What
@@ -49,4 +28,4 @@ class Form(IntEnum):
     """All that only wording tells of a finding is left to a good verifier."""
 
 
-OLDEST, NEWEST = Form.GATHERED, max(Form)
+OLDEST, NEWEST = Form.REPAIRED, max(Form)

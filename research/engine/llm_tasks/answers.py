@@ -109,16 +109,6 @@ class TabledDraftAnswer(DraftAnswer):
     cells: list[CellAnswer] = Field(default_factory=list)
 
 
-class VerdictDraftAnswer(DraftAnswer):
-    """A draft whose `verdict` answers a question of several parts as a whole."""
-
-    verdict: list[str] = Field(default_factory=list)
-
-
-class TabledVerdictDraftAnswer(TabledDraftAnswer, VerdictDraftAnswer):
-    """A draft with a table and a verdict."""
-
-
 class OpenDraftAnswer(DraftAnswer):
     """A draft that names what it leaves open."""
 
@@ -129,12 +119,13 @@ class TabledOpenDraftAnswer(TabledDraftAnswer, OpenDraftAnswer):
     """A draft with a table that names what it leaves open."""
 
 
-class WholeDraftAnswer(VerdictDraftAnswer, OpenDraftAnswer):
+class WholeDraftAnswer(OpenDraftAnswer):
     """A draft with a verdict, what it leaves open and, where the question asks what to do, steps
     for its asker. `spare` are numbers of statements, the one that can be left out first before the
     others.
     """
 
+    verdict: list[str] = Field(default_factory=list)
     next_steps: list[str] = Field(default_factory=list)
     spare: list[int] = Field(default_factory=list)
 

@@ -183,9 +183,7 @@ def running_summary(run: Run) -> list[Evidence]:
     scale, kept = run.limits.notes, []
     words = scale * run.config.supervisor_notes_word_budget
     ordered = sorted(run.ledger.statable, key=lambda r: (not r.key, -r.round, -r.relevance))
-    if run.form >= Form.REPAIRED:
-        ordered = _in_turns(ordered)
-    for record in ordered[: scale * run.config.supervisor_notes_max_bullets]:
+    for record in _in_turns(ordered)[: scale * run.config.supervisor_notes_max_bullets]:
         words -= words_in(record.claim)
         if words < 0:
             break

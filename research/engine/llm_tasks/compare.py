@@ -70,19 +70,17 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_WITH_ROOM, MOST_SITES = 12, 24, 30
-TOKENS_OF_CHANGES = 1000
-"""Answer tokens for the changes beyond the usual limit."""
 LONGEST_NAME = 12
 """Words of the name of what has changed."""
 COMPARE = Task("compare", CompareAnswer, 3000)
 COMPARE_SITES: Task[CompareAnswer] = Task("compare", SitesAnswer, 3500)
 COMPARE_CHANGES: tuple[Task[CompareAnswer], Task[CompareAnswer]] = (
-    Task("compare", ChangesAnswer, 4000),
-    Task("compare", ChangesAndSitesAnswer, 4500),
+    Task("compare", ChangesAnswer, 5000),
+    Task("compare", ChangesAndSitesAnswer, 5500),
 )
 COMPARE_FINAL: tuple[Task[CompareAnswer], Task[CompareAnswer]] = (
-    Task("compare", FinalAnswer, 4500),
-    Task("compare", FinalAndSitesAnswer, 5000),
+    Task("compare", FinalAnswer, 5500),
+    Task("compare", FinalAndSitesAnswer, 6000),
 )
 """The same for reports with a table of changes; the second also asks for the kinds of sites."""
 
@@ -125,17 +123,13 @@ def _task(run: Run) -> Task[CompareAnswer]:
     has_sites = bool(unclassified_sites(run))
     if not _tells_changes(run):
         return COMPARE_SITES if has_sites else COMPARE
-    task = (COMPARE_FINAL if run.form >= Form.COMPUTED else COMPARE_CHANGES)[has_sites]
-    more = TOKENS_OF_CHANGES if run.form >= Form.REPAIRED else 0
-    return replace(task, max_output_tokens=task.max_output_tokens + more)
+    return (COMPARE_FINAL if run.form >= Form.COMPUTED else COMPARE_CHANGES)[has_sites]
 
 
 def unclassified_sites(run: Run) -> dict[str, str]:
     """Return the names of the sites of usable evidence whose kind their address doesn't tell, by
     host; those with most findings first.
     """
-    if run.form < Form.ATTRIBUTED:
-        return {}
     known = run.ledger.sources
     urls = [source.url for record in usable_evidence(run.ledger) for source in record.sources]
     quoted = [known[url] for url in urls if url in known]
@@ -187,11 +181,9 @@ async def _note_relations(
     ledger = run.ledger
     if run.form >= Form.COMPUTED:
         disagree = carried_over(ledger, disagree, relations.replaced)
-    if run.form >= Form.REPAIRED:
-        holders = named_holders(ledger, disagree)
-        relations = replace(relations, matters=matters_of(ledger, disagree), holders=holders)
-        disagree = [pair[:2] for pair in disagree]
-    ledger.relations = relations
+    holders = named_holders(ledger, disagree)
+    ledger.relations = replace(relations, matters=matters_of(ledger, disagree), holders=holders)
+    disagree = [pair[:2] for pair in disagree]
     before = dict(ledger.book.records)
     for old in relations.replaced:
         ledger.book.reconcile(old)
@@ -215,26 +207,18 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "things": compared_things(run.question.text),
-        "most_changes": _most_changes(run),
-        "names_matter": run.form >= Form.REPAIRED,
+        "most_changes": MOST_WITH_ROOM if _tells_changes(run) else 0,
         "names_holders": run.form >= Form.COMPUTED,
         "sites": unclassified_sites(run),
         "names_final": run.form >= Form.COMPUTED and _tells_changes(run),
     }
 
 
-def _most_changes(run: Run) -> int:
-    """Return how many changes the comparison may tell: more than the table may have room for."""
-    if not _tells_changes(run):
-        return 0
-    return MOST_WITH_ROOM if run.form >= Form.REPAIRED else MOST_CHANGES
-
-
 def _tells_changes(run: Run) -> bool:
     """Return whether the report may have a table of what has changed: since `Form.COMPUTED` the
     model says whether the question asks for it.
     """
-    is_long = run.config.research_depth != "quick" and run.form >= Form.ORGANISED
+    is_long = run.config.research_depth != "quick"
     return is_long and (run.form >= Form.COMPUTED or asks_for_changes(run.question.text))
 
 
@@ -331,8 +315,6 @@ def _shared_changes(
 ) -> tuple[tuple[ToldChange, ...], tuple[ToldChange, ...]]:
     """Return the checked changes that the table has room for, and the others."""
     every = find_changes(run.ledger, answers, replaced)
-    if run.form < Form.REPAIRED:
-        return every[:MOST_CHANGES], ()
     has_room = run.config.research_depth == "thorough"
     most = MOST_WITH_ROOM if has_room else MOST_CHANGES
     shown = find_changes(run.ledger, answers, replaced, most)

@@ -17,9 +17,7 @@ from research.engine.llm_tasks.answers import (
     OpenDraftAnswer,
     TabledDraftAnswer,
     TabledOpenDraftAnswer,
-    TabledVerdictDraftAnswer,
     TabledWholeDraftAnswer,
-    VerdictDraftAnswer,
     WholeDraftAnswer,
     id_in,
 )
@@ -64,8 +62,6 @@ COMPARED_FROM = 20
 """Records from which the findings are compared: fewer are compared while they are drafted."""
 DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
-VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", VerdictDraftAnswer, 4000)
-TABLED_VERDICT_DRAFT: Task[DraftAnswer] = Task("draft", TabledVerdictDraftAnswer, 4000)
 OPEN_DRAFT: Task[DraftAnswer] = Task("draft", OpenDraftAnswer, 4200)
 TABLED_OPEN_DRAFT: Task[DraftAnswer] = Task("draft", TabledOpenDraftAnswer, 4200)
 WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4200)
@@ -156,7 +152,7 @@ def earlier_values(
 def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
     usable = usable_evidence(ledger)
-    is_told = run.form >= Form.NAMED and run.config.research_depth != "quick"
+    is_long = run.config.research_depth != "quick"
     asked = [aspect.text for aspect in ledger.aspects.values()]
     return {
         "question": run.question.text,
@@ -167,56 +163,37 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(usable, room),
-        "quotable": quotable(ledger, ledger.aspects) if is_told else [],
-        "earlier": earlier_values(run, usable, asked) if is_told else {},
+        "quotable": quotable(ledger, ledger.aspects) if is_long else [],
+        "earlier": earlier_values(run, usable, asked) if is_long else {},
         "fence": fences(run),
-        "introduces": run.config.research_depth != "quick",
+        "is_long": is_long,
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run), len(ledger.aspects)),
         "summary": summary_words(ledger),
         "has_verdict": _has_verdict(run),
-        "is_whole": _is_whole(run),
         "words_of_part": _words_of_part(run),
-        "is_organised": _is_organised(run),
-        "is_terse": run.form >= Form.ATTRIBUTED,
-        "most_open": MOST_OPEN if _names_open(run) else 0,
+        "most_open": MOST_OPEN,
         "seeks": run.form >= Form.COMPUTED,
-        "names_matter": run.form >= Form.REPAIRED,
         "names_holders": run.form >= Form.COMPUTED,
         "has_formulas": run.form >= Form.COMPUTED,
-        "is_besides": _is_organised(run) and run.shape.form not in LENGTHS,
+        "is_besides": _has_verdict(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
     }
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
-    if _is_whole(run):
-        return TABLED_WHOLE_DRAFT if _tabled(run) else WHOLE_DRAFT
-    if _names_open(run):
-        return TABLED_OPEN_DRAFT if _tabled(run) else OPEN_DRAFT
     if _has_verdict(run):
-        return TABLED_VERDICT_DRAFT if _tabled(run) else VERDICT_DRAFT
+        return TABLED_WHOLE_DRAFT if _tabled(run) else WHOLE_DRAFT
+    if run.config.research_depth != "quick":
+        return TABLED_OPEN_DRAFT if _tabled(run) else OPEN_DRAFT
     return TABLED_DRAFT if _tabled(run) else DRAFT
-
-
-def _names_open(run: Run) -> bool:
-    """Return whether the author of the report says what it leaves open: not of a quick one."""
-    return run.form >= Form.REPAIRED and run.config.research_depth != "quick"
 
 
 def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
     is_broad = len(run.ledger.aspects) >= VERDICT_FROM
     return is_broad and run.config.research_depth != "quick"
-
-
-def _is_whole(run: Run) -> bool:
-    return _has_verdict(run) and run.form >= Form.REPAIRED
-
-
-def _is_organised(run: Run) -> bool:
-    return run.form >= Form.ORGANISED and _has_verdict(run)
 
 
 def _tabled(run: Run) -> tuple[str, ...]:
@@ -231,7 +208,7 @@ def _words_of_part(run: Run) -> int:
     """Return the words that a report of the usual length has for each sub-question, in tens; 0
     where its form has a length of its own.
     """
-    if not _is_whole(run) or run.shape.form in LENGTHS:
+    if not _has_verdict(run) or run.shape.form in LENGTHS:
         return 0
     parts = sum(part.state in ANSWERING for part in run.ledger.aspects.values())
     return _words_of_draft(run)[1] // max(1, parts) // 10 * 10
@@ -246,7 +223,7 @@ def _words_of_draft(run: Run) -> tuple[int, int]:
     least, most = run.limits.words
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
-    elif _is_organised(run):
+    elif _has_verdict(run):
         room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, most * 4 // 5 // 10 * 10)
@@ -290,7 +267,7 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
         aspect_id = statement.about or aspect_of(statement, ledger) or aspect_id
         sections.setdefault(aspect_id, []).append(statement)
     short = [_short_statement(ledger, text, said) for text in answer.short_answer]
-    told = answer.verdict if isinstance(answer, VerdictDraftAnswer) else []
+    told = answer.verdict if isinstance(answer, WholeDraftAnswer) else []
     verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
     opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
     steps = answer.next_steps if isinstance(answer, WholeDraftAnswer) else []

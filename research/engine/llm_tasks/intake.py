@@ -6,11 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
 
 from pydantic import Field
 
-from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.compared_findings import compared_properties
@@ -31,8 +29,10 @@ LONGEST_TITLE, LONGEST_HEADING = 100, 60
 
 
 class IntakeAnswer(Answer):
-    """Requirements of the research; `queries` correspond to `sub_questions` by position."""
+    """Requirements of the research; `queries` and `headings` correspond to `sub_questions`."""
 
+    title: str = ""
+    headings: list[str] = Field(default_factory=list)
     complexity: Complexity
     language: str
     brief: str
@@ -51,26 +51,8 @@ class PlanAnswer(IntakeAnswer):
     output_format: str
 
 
-class Names(Answer):
-    """`headings` correspond to `sub_questions` by position."""
-
-    title: str = ""
-    headings: list[str] = Field(default_factory=list)
-
-
-class NamedIntakeAnswer(IntakeAnswer, Names):
-    """Requirements of the research; `queries` and `headings` correspond to `sub_questions`."""
-
-
-class NamedPlanAnswer(PlanAnswer, Names):
-    """And what a person is asked, or reads before they approve the plan."""
-
-
-AGREED = Task("intake", NamedIntakeAnswer, 1800)
-ASKING = Task("intake", NamedPlanAnswer, 1800)
-AGREED_UNNAMED = Task("intake", IntakeAnswer, 1500)
-ASKING_UNNAMED = Task("intake", PlanAnswer, 1500)
-"""Before `Form.NAMED`."""
+AGREED = Task("intake", IntakeAnswer, 1800)
+ASKING: Task[IntakeAnswer] = Task("intake", PlanAnswer, 1800)
 
 
 async def understand_question(
@@ -85,16 +67,10 @@ async def understand_question(
         "instructions": run.instructions,
         "most": most_aspects(run),
         "agreed": run.question.agreed,
-        "names": run.form >= Form.NAMED,
     }
     attempts = run.config.max_model_attempts
-    return _to_understood(run, await ask_model(run.journal, attempts, place, _task(run), context))
-
-
-def _task(run: Run) -> Task[Any]:
-    if run.form < Form.NAMED:
-        return AGREED_UNNAMED if run.question.agreed else ASKING_UNNAMED
-    return AGREED if run.question.agreed else ASKING
+    task = AGREED if run.question.agreed else ASKING
+    return _to_understood(run, await ask_model(run.journal, attempts, place, task, context))
 
 
 def most_aspects(run: Run) -> int:
@@ -116,11 +92,11 @@ def _reader(told: str) -> str:
     return textwrap.shorten(told, LONGEST_READER, placeholder=" …")
 
 
-def _usable_headings(names: Names, asked: Sequence[str]) -> list[str]:
+def _usable_headings(told: Sequence[str], asked: Sequence[str]) -> list[str]:
     """Return the headings, '' for one that is long; none if they don't tell the parts apart."""
-    headings = [_short_name(heading, LONGEST_HEADING) for heading in names.headings]
+    headings = [_short_name(heading, LONGEST_HEADING) for heading in told]
     given = list(filter(None, headings))
-    if len(asked) == 1 or len(names.headings) != len(asked) or len(set(given)) < len(given):
+    if len(asked) == 1 or len(told) != len(asked) or len(set(given)) < len(given):
         return []
     return headings
 
@@ -134,8 +110,8 @@ def _short_name(text: str, most: int) -> str:
 def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
     question = run.question.text
     asked = answer.sub_questions[: most_aspects(run)]
-    names = answer if isinstance(answer, Names) else Names()
-    parts = zip_longest(asked, answer.queries, _usable_headings(names, asked), fillvalue="")
+    headings = _usable_headings(answer.headings, asked)
+    parts = zip_longest(asked, answer.queries, headings, fillvalue="")
     planned = [
         PlannedAspect(
             normalise_space(part), normalise_space(query) or normalise_space(part), heading
@@ -150,7 +126,7 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
         aspects=tuple(planned) or (PlannedAspect(question, question),),
         form=_asked_form(run, answer.form, len(planned)),
         reader=_reader(normalise_space(answer.reader)),
-        title=_short_name(names.title, LONGEST_TITLE),
+        title=_short_name(answer.title, LONGEST_TITLE),
     )
     if not isinstance(answer, PlanAnswer):
         return understood

@@ -115,7 +115,7 @@ async def _read_with_model(
             whole=run.limits.notes > 1,
             beside=asked.beside,
             known=asked.known,
-            pointed=run.form >= Form.REPAIRED,
+            pointed=True,
         )
         return {
             "claims": _wanted_claims(run, asked),
@@ -133,22 +133,18 @@ async def _read_with_model(
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
-    reads_rest = run.form >= Form.ATTRIBUTED
-    for line in lines.values() if reads_rest else ():
+    for line in lines.values():
         before = run.read_lines.get(line.page.url, frozenset())
         run.read_lines[line.page.url] = before | {line.sentence.number}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
-    most_quotes, is_repaired = MOST_QUOTES if reads_rest else 1, run.form >= Form.REPAIRED
 
     def check_findings() -> None:
         for found in answer.findings:
             pointed = [lines[n] for n in found.sentences if n in lines]
             aspect = known.get(id_in(found.sub_question), aspects[0])
             for url, said in _by_page(pointed).items():
-                carrying: Sequence[NumberedSentence] = said
-                if is_repaired:
-                    carrying = lines_that_carry(found.claim, said, run.question.text, most_quotes)
+                carrying = lines_that_carry(found.claim, said, run.question.text, MOST_QUOTES)
                 taken[url] += 1
                 if url not in most:
                     most[url] = most_claims(run, said) * (1 + (url in asked.beside))
@@ -159,8 +155,7 @@ async def _read_with_model(
                         carrying,
                         aspect,
                         run.question.text,
-                        most_quotes,
-                        keeps_quotes=is_repaired,
+                        MOST_QUOTES,
                         refuses_by=run.refuses_findings_by,
                         beside=pointed,
                         told_before=run.form >= Form.EDITED,
@@ -196,10 +191,7 @@ def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
     if _has_few_pages(run):
         return most * CLAIMS_OF_FEW_PAGES
     is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
-    of_long = run.limits.long_page
-    if run.limits.notes > 1 or run.form >= Form.ATTRIBUTED:
-        of_long = max(of_long, CLAIMS_OF_LONG_PAGE)
-    return most * of_long if is_long else most
+    return most * max(run.limits.long_page, CLAIMS_OF_LONG_PAGE) if is_long else most
 
 
 def _has_few_pages(run: Run) -> bool:

@@ -44,16 +44,6 @@ NEIGHBOUR = 160
 """Maximum length, in characters, of a neighbouring sentence in the prompt."""
 
 
-async def repair_draft(run: Run, found: Sequence[Fault]) -> dict[int, Statement]:
-    """Return the model's second try at faulty statements, by number."""
-    numbers = {fault.number for fault in found}
-    return {
-        s.number: statement_of(s.text, s.evidence)
-        for s in await _ask_to_repair(run, found, {})
-        if s.number in numbers and s.text.strip()
-    }
-
-
 async def repair_statements(
     run: Run, found: Sequence[Fault], sections: Sequence[Section]
 ) -> dict[Statement, Statement | None]:
@@ -115,13 +105,12 @@ def places_of(found: Sequence[Fault], sections: Sequence[Section]) -> dict[State
 async def _ask_to_repair(
     run: Run, found: Sequence[Fault], places: Mapping[Statement, str]
 ) -> list[RepairedStatement]:
-    shows_rivals = run.form >= Form.REPAIRED
     usable = usable_evidence(run.ledger)
     if run.form >= Form.COMPUTED:  # an earlier value that a statement compares
         cited = {i for fault in found for i in fault.statement.evidence}
         known = {record.id for record in usable}
         usable += [r for r in run.ledger.statable if r.id in cited - known]
-    concerned = [r for r in usable if _is_concerned(r, found, shows_rivals)]
+    concerned = [r for r in usable if _is_concerned(r, found)]
 
     def context(room: int) -> dict[str, Any]:
         return {
@@ -131,7 +120,6 @@ async def _ask_to_repair(
             "faults": found,
             "evidence": most_relevant(concerned, room),
             "fence": fences(run),
-            "starts_anew": run.form >= Form.REPAIRED,
             "has_formulas": run.form >= Form.COMPUTED,
             "keeps_places": run.form >= Form.COMPUTED,
             "places": places if run.form >= Form.COMPUTED else {},
@@ -159,10 +147,9 @@ def _owner(ledger: Ledger, statement: Statement) -> str:
     return statement.about or statement.part or aspect_of(statement, ledger) or ""
 
 
-def _is_concerned(record: Evidence, found: Sequence[Fault], shows_rivals: bool) -> bool:
-    """Return whether a faulty statement cites a record or, if `shows_rivals`, what contradicts it;
-    any is concerned where none is cited.
+def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
+    """Return whether a faulty statement cites a record or what contradicts it; any is concerned
+    where none is cited.
     """
     cited = {i for fault in found for i in fault.statement.evidence}
-    is_rival = shows_rivals and not cited.isdisjoint(record.contradicts)
-    return not cited or record.id in cited or is_rival
+    return not cited or record.id in cited or not cited.isdisjoint(record.contradicts)

@@ -57,8 +57,8 @@ from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
 
-SUMMARY_WORDS = {Form.ATTRIBUTED: 16, Form.ORGANISED: 22, Form.GATHERED: 30}
-"""Words of the summary on each sub-question, by the form since which they hold."""
+SUMMARY_WORDS = 16
+"""Words of the summary on each sub-question."""
 SUMMARY_SHOWN, SHOWN_IN_ALL = 8, 60
 """Statements of each section that the summary is written from, and of a report of few sections."""
 _NUMBERS = re.compile(r" ?\[[\d,; ]{1,80}\]")  # "… in 1889. [1, 4]"
@@ -71,18 +71,13 @@ class SectionAnswer(Answer):
     computed: list[ComputedStatement] = Field(default_factory=list)
 
 
-class VerdictSummaryAnswer(Answer):
-    """A summary whose `verdict` answers the question as a whole."""
-
-    sentences: list[str]
-    verdict: list[str] = Field(default_factory=list)
-
-
-class WholeSummaryAnswer(VerdictSummaryAnswer):
+class SummaryAnswer(Answer):
     """A summary with what the report leaves open, and with steps for the asker where the question
     asks what to do.
     """
 
+    sentences: list[str]
+    verdict: list[str] = Field(default_factory=list)
     next_steps: list[str] = Field(default_factory=list)
     open: list[str] = Field(default_factory=list)
 
@@ -91,8 +86,7 @@ UNDISPUTED = 2
 """Places for what answers most directly that the sides of disputes leave."""
 
 SECTION = Task("section", SectionAnswer, 2500)
-SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", VerdictSummaryAnswer, 1500)
-WHOLE_SUMMARY: Task[VerdictSummaryAnswer] = Task("summary", WholeSummaryAnswer, 2000)
+SUMMARY = Task("summary", SummaryAnswer, 2000)
 
 
 @dataclass(frozen=True)
@@ -189,7 +183,6 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
-        "is_terse": run.form >= Form.ATTRIBUTED,
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text) for part in parts),
@@ -212,18 +205,14 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
         each for section in draft.sections for each in summarised_of(section, run.ledger, most)
     ]
     place = f"{run.report_place}/summary"
-    task = WHOLE_SUMMARY if run.form >= Form.REPAIRED else SUMMARY
     run.report_action("Writing the summary")
     try:
         answer, _ = await ask_fitting(
-            run, place, task, lambda room: _summary_context(run, shown, room)
+            run, place, SUMMARY, lambda room: _summary_context(run, shown, room)
         )
     except TaskFailedError as failed:
         run.fell_back(SUMMARY.name, failed.cause)
         return draft
-    steps, left = list[str](), None
-    if isinstance(answer, WholeSummaryAnswer):
-        steps, left = answer.next_steps, open_points(run.ledger, answer.open)
 
     def read(texts: Sequence[str]) -> list[Statement]:
         said = (
@@ -236,8 +225,8 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
     return replace(
         draft,
         short_answer=(*verdict, *read(answer.sentences)),
-        next_steps=tuple(read(steps[:MOST_STEPS])),
-        open=left,
+        next_steps=tuple(read(answer.next_steps[:MOST_STEPS])),
+        open=open_points(run.ledger, answer.open),
     )
 
 
@@ -248,7 +237,6 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         if room >= 0:
             kept.append((number, each))
     parts = [aspect for aspect in ledger.aspects.values() if aspect.state in ANSWERING]
-    words = next(words for since, words in SUMMARY_WORDS.items() if run.form >= since)
     return {
         "question": run.question.text,
         "instructions": ledger.instructions,
@@ -256,14 +244,11 @@ def _summary_context(run: Run, shown: Sequence[Summarised], room: int) -> dict[s
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
-        "is_organised": run.form >= Form.ORGANISED,
-        "is_terse": run.form >= Form.ATTRIBUTED,
-        "has_steps": run.form >= Form.REPAIRED,
         "has_formulas": run.form >= Form.COMPUTED,
-        "most_open": MOST_OPEN if run.form >= Form.REPAIRED else 0,
+        "most_open": MOST_OPEN,
         "seeks": run.form >= Form.COMPUTED,
-        "gaps": gaps_shown(ledger) if run.form >= Form.REPAIRED else [],
-        "length": f"at most {words * max(2, len(parts))}",
+        "gaps": gaps_shown(ledger),
+        "length": f"at most {SUMMARY_WORDS * max(2, len(parts))}",
     }
 
 

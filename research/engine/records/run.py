@@ -200,9 +200,9 @@ class Checks:
     for them. `quoted_instead` became quotations because nothing vouched for them. `planted`
     unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
     were left out of a report that would be too long. `open_points` counts what the report lists as
-    still open; None of one that has no such list: a quick one, one by code, and that of a run
-    before `Form.REPAIRED`. Of the steps of what to do, `steps_refused` were left out since they say
-    something that no source does, `steps_unchecked` since no verifier was believed on them.
+    still open; None of one that has no such list: a quick one, and one by code. Of the steps of
+    what to do, `steps_refused` were left out since they say something that no source does,
+    `steps_unchecked` since no verifier was believed on them.
     """
 
     statements: int = 0

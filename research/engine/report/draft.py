@@ -15,7 +15,6 @@ from research.engine.evidence.claims.formulas import (
 )
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
-from research.engine.journal.forms import Form
 from research.engine.records import OpenPoint
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.untrusted.address_wall import AddressWall
@@ -149,7 +148,7 @@ class Fault:
 
 def split_part(text: str, ledger: Ledger) -> tuple[str, str]:
     """Return the sub-question whose id a sentence begins with, "" without one, and the sentence."""
-    found = _PART.match(text) if ledger.began >= Form.ORGANISED else None
+    found = _PART.match(text)
     if found is None or found[1] not in ledger.aspects:
         return "", text
     return found[1], text[found.end() :]
@@ -252,20 +251,3 @@ def walled(draft: Draft, wall: AddressWall) -> Draft:
     sections = tuple(replace(s, statements=tuple(map(said, s.statements))) for s in draft.sections)
     short, steps = (tuple(map(said, told)) for told in (draft.short_answer, draft.next_steps))
     return replace(draft, short_answer=short, sections=sections, next_steps=steps)
-
-
-def replace_statements(draft: Draft, repaired: dict[int, Statement]) -> Draft:
-    """Return the draft with some statements replaced, by number."""
-    new = iter(
-        [
-            replace(repaired.get(n, s), is_item=s.is_item, is_verdict=s.is_verdict)
-            for n, s in enumerate(draft.statements, 1)
-        ]
-    )
-
-    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        return tuple(next(new) for _ in statements)
-
-    short = take(draft.short_answer)
-    sections = tuple(replace(s, statements=take(s.statements)) for s in draft.sections)
-    return replace(draft, short_answer=short, sections=sections)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.drafting import is_sentence, quote_statement
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
@@ -67,20 +66,16 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
         short = cover_parts(ledger, short, ordered) if is_broad else short
     if run.has_model:
         short = with_both_sides(short, ordered, ledger)
-    if is_broad and has_verdict(run) and not any(said.is_verdict for said in short):
+    if is_broad and is_led(run) and not any(said.is_verdict for said in short):
         language = ledger.plan.language
         verdict = verdict_of(ledger.relations, labels_for(language), language)
         short = (verdict, *short) if verdict and short else short
     return replace(draft, sections=ordered, short_answer=short)
 
 
-def has_verdict(run: Run) -> bool:
-    return run.has_model and run.config.research_depth != "quick"
-
-
 def is_led(run: Run) -> bool:
     """Return whether each section of the draft begins with its answer, and can be read alone."""
-    return has_verdict(run) and run.form >= Form.ORGANISED
+    return run.has_model and run.config.research_depth != "quick"
 
 
 def _with_dictated(run: Run, section: Section) -> Section:
@@ -124,7 +119,7 @@ def _is_authored(run: Run, section: Section) -> bool:
     """Return whether the author of the draft wrote and ordered a section, so that only quotations
     on its sub-question are appended.
     """
-    return is_led(run) and run.form >= Form.REPAIRED and bool(section.statements)
+    return is_led(run) and bool(section.statements)
 
 
 def _is_outdated(ledger: Ledger, record: Evidence) -> bool:

@@ -18,7 +18,7 @@ from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.checking.check import check_draft, is_sectioned
 from research.engine.report.draft import Draft, Statement, walled
-from research.engine.report.key_claims import choose_short, has_verdict, is_led, with_key_claims
+from research.engine.report.key_claims import choose_short, is_led, with_key_claims
 from research.engine.report.outline import with_other_findings, with_thin_sections_filled
 from research.engine.report.parts.dating import (
     Stale,
@@ -168,7 +168,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     draft = told_once(draft, run.ledger.relations, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
     short = shorten(draft, is_short, is_kept, answered_by, cost)
-    left = _in_sections(draft) - _in_sections(short) if run.form >= Form.REPAIRED else ()
+    left = _in_sections(draft) - _in_sections(short)
     shortened = replace(checked, draft=short, shortened=len(left))
     whole = replace(shortened, keeps_figures=True)
     is_room = run.form >= Form.COMPUTED and fits(whole)
@@ -246,12 +246,11 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         has_extremes=has_model and not is_quick and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - has_model,
         is_direct=has_model,
-        labels_items=has_verdict(run),
         lists_changes=_lists_changes(run),
         names_kinds=has_model and not is_quick,
         has_room=has_model and depth == "thorough",
         is_led=is_led(run),
-        today=run.question.today if run.form >= Form.ORGANISED else "",
+        today=run.question.today if has_model else "",
         checks=checks if has_model and run.form >= Form.COMPUTED else None,
     )
     if layout.is_terse and not layout.is_dense:

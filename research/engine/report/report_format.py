@@ -10,7 +10,6 @@ from itertools import islice
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
-from research.engine.journal.forms import Form
 from research.engine.records import Checks, Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
@@ -18,12 +17,10 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.text.tokens import term_set, words_in
 from research.engine.threads.seed import ReportForm, ReportFormat
 
-SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
+SHORT_ANSWER_WORDS, WORDS_OF_A_PART = 80, 40
 WORDS_OF_A_DATE = 3
 WORDS_AT_A_GLANCE, LEAST_SUMMARY_WORDS = 15, 100
 """The same where sections say in full what the summary says in brief."""
-BRIEF_WORDS_OF_A_PART, LEAST_BRIEF_WORDS = 22, 120
-"""The same in runs before `Form.ATTRIBUTED`."""
 TABLE_WORDS = 300
 LENGTHS = {
     "shorter": "at most 200",
@@ -78,11 +75,11 @@ class Layout:
     figures of a led one only if it `keeps_figures`. One that
     `is_direct` lists the short answer by sub-questions, names those that its length left out, marks
     a figure that another of the same sentence has replaced, and has no section that only refers
-    back; with `labels_items` each item of the short answer names its sub-question. One that
-    `lists_changes` has them in a table, one that `names_kinds` says what rests on forums alone, and
-    one that `has_room` marks many disputes beside their parts. In one that `is_led` each section
-    begins with its answer. Sources dated after `today`, an ISO
-    day or "", are called so. The method note tells the `checks`, if there are any.
+    back. One that `lists_changes` has them in a table, one that `names_kinds` says what rests on
+    forums alone, and one that `has_room` marks many disputes beside their parts. In one that
+    `is_led` each section begins with its answer, and each item of the short answer names its
+    sub-question. Sources dated after `today`, an ISO day or "", are called so. The method note
+    tells the `checks`, if there are any.
     """
 
     as_table: bool = False
@@ -96,7 +93,6 @@ class Layout:
     stale: Stale | None = None
     summary_sentences: int = MOST_SENTENCES
     is_direct: bool = True
-    labels_items: bool = False
     lists_changes: bool = False
     names_kinds: bool = True
     has_room: bool = True
@@ -113,23 +109,14 @@ def summary_words(ledger: Ledger) -> int:
     """Return the most words of what opens the report: enough to answer each part of the
     question.
     """
-    parts = len(ledger.aspects)
-    if _is_narrow(ledger.complexity, parts) or ledger.began >= Form.ATTRIBUTED:
-        return planned_summary_words(ledger.complexity, parts)
-    if ledger.began >= Form.ORGANISED:
-        return max(LEAST_BRIEF_WORDS, BRIEF_WORDS_OF_A_PART * parts)
-    return min(MOST_SUMMARY_WORDS, max(SHORT_ANSWER_WORDS, WORDS_OF_A_PART * parts))
+    return planned_summary_words(ledger.complexity, len(ledger.aspects))
 
 
 def planned_summary_words(complexity: Complexity, parts: int) -> int:
     """Return the same for a plan of so many sub-questions."""
-    if _is_narrow(complexity, parts):
+    if complexity is Complexity.SIMPLE or parts < 2:
         return SHORT_ANSWER_WORDS
     return max(LEAST_SUMMARY_WORDS, WORDS_AT_A_GLANCE * parts)
-
-
-def _is_narrow(complexity: Complexity, parts: int) -> bool:
-    return complexity is Complexity.SIMPLE or parts < 2
 
 
 def words_of_changes(relations: Relations) -> int:

@@ -97,13 +97,12 @@ def check_finding(
     aspect: Aspect,
     question: str,
     most_quotes: int = 1,
-    keeps_quotes: bool = False,
     refuses_by: RefusesBy = "likeness",
     beside: Sequence[NumberedSentence] = (),
     told_before: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
-    apart. A claim that only its first quote doesn't refuse has it alone, unless it `keeps_quotes`.
+    apart.
 
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
@@ -158,7 +157,7 @@ def check_finding(
         heads = f"{page.title} {source.section}"
         if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
             return
-    kept = tuple(also) if keeps_quotes and (leaves_words or not reason) else ()
+    kept = tuple(also) if leaves_words or not reason else ()
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
 
 

@@ -17,7 +17,6 @@ from functools import partial
 from math import ceil
 
 from research.engine.analyst import analyst_of
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.assess import unsearched_leads
 from research.engine.llm_tasks.prompting.prompt_pages import PAGE_CHARACTERS
 from research.engine.offline.passages.coverage import QuestionScale
@@ -202,7 +201,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
         run.tried.update(urls)
-    if run.form >= Form.ATTRIBUTED:
+    if run.has_model:
         for item in work:
             item.beside = _topics_beside(item, work)
             item.urls += _half_read(run, item)

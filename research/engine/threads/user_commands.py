@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.planning import query_of
 from research.engine.records import Aspect, Gap, Problem, Skipped, Status, StopReason
 from research.engine.rounds.topics import DEEPER, Topic
@@ -156,8 +155,6 @@ def _why_not_followed(run: Run, text: str, known: Sequence[str]) -> str:
     """Return why an instruction is refused; '' if it isn't."""
     if not run.has_model:
         return "this run has no model to read it"
-    if run.form < Form.REPAIRED:
-        return "an earlier version of Plumbline began this run"
     if text in known:
         return "it was given before"
     if len(known) >= MOST_INSTRUCTIONS:

@@ -27,7 +27,6 @@ from research.engine.verifier.check_ahead import drop_check, take_check
 from research.engine.verifier.pairs import CitedQuote
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
 from research.engine.verifier.qualification import is_qualified, qualification_of
-from research.engine.verifier.quote_instead import quote_instead
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,6 @@ class Verdicts:
     unvouched: tuple[Statement, ...] = ()
     planted: int = 0
     planted_found: int = 0
-
-
-async def verify_draft(run: Run, draft: Draft) -> Verified:
-    """Return the draft with quotations in the place of statements that nothing vouches for."""
-    found = await verify_statements(run, draft.statements)
-    quoted = quote_instead(draft, [*found.refused, *found.unvouched], run.ledger)
-    refused = len(found.refused) if found.use == "believed" else 0
-    return Verified(quoted, found.carried, refused, found.planted, found.planted_found, found.use)
 
 
 async def verify_statements(

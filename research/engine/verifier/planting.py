@@ -27,7 +27,7 @@ from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
 MOST_QUOTES = 4
-"""Quotes of a record that are shown; two in runs before `Form.ORGANISED`."""
+"""Quotes of a record that are shown."""
 ASKED, COMPUTED = "question", "computed by code"
 """The names of what stands beside quotes: the question, and calculations."""
 MOST_PASSAGES = 120
@@ -117,11 +117,10 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         record = ledger.book.records[record_id]
         sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
-        is_told_more = ledger.began >= Form.ORGANISED
         told = said
         if ledger.began >= Form.COMPUTED:  # the words of the finding, which the writer saw
             told = said | term_set(record.claim)
-        shown = _covering(told, nearest) if is_told_more else _best_two(said, nearest)
+        shown = _covering(told, nearest)
         if ledger.began >= Form.COMPUTED:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
@@ -137,12 +136,6 @@ def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:
     asked = any(operand.evidence == QUESTION for each in made for operand in each.operands)
     shown = [CitedQuote(each.formula, COMPUTED) for each in made]
     return [CitedQuote(ledger.question, ASKED), *shown] if asked or not made else shown
-
-
-def _best_two(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:
-    """Return the first source, and the second one if its quote has a term that is missing."""
-    missing = said - term_set(nearest[0].quote)
-    return [nearest[0], *(each for each in nearest[1:2] if missing & term_set(each.quote))]
 
 
 def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSource]:

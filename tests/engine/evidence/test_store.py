@@ -397,7 +397,7 @@ def test_claims_on_settings_with_other_names_are_no_twins() -> None:
     one = "Autovacuum ignores a table's autovacuum_freeze_max_age above the system's."
     other = "Autovacuum ignores a table's autovacuum_freeze_min_age above the system's."
     both = "Autovacuum ignores autovacuum_freeze_min_age above autovacuum_freeze_max_age."
-    book = EvidenceStore(tells_identifiers=True)
+    book = EvidenceStore()
     for n, claim in enumerate((one, other, both)):
         book.add(said(claim, f"https://{n}.example/"), 1)
     assert [record.claim for record in book.records.values()] == [one, other, both]

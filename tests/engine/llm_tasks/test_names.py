@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.intake import LONGEST_HEADING, LONGEST_TITLE
 from research.engine.records import Plan
 from tests.engine.scripted import CHAIN, Ran, World, harbour
@@ -47,17 +45,6 @@ async def test_headings_that_tell_nothing_apart_are_made_by_code(headings: list[
 
 async def test_a_long_title_is_none() -> None:
     _, ran = await planned(title="word " * LONGEST_TITLE, headings=HEADINGS)
-    assert ran.only(Plan).title == ""
-
-
-async def test_runs_of_an_earlier_form_are_asked_for_no_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.GATHERED)
-    world, ran = await planned(title="The harbour", headings=HEADINGS)
-    assert world.model is not None
-    [asked] = [each for each in world.model.requests if each.task == "intake"]
-    assert "headings" not in asked.system and "headings" not in asked.schema["properties"]
     assert ran.only(Plan).title == ""
 
 

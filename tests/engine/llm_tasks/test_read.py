@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
-from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.llm_tasks.read import most_claims
 from research.engine.records import Complexity, RefusedQuote, Source
@@ -298,12 +297,10 @@ def test_a_broad_question_keeps_half_as_many_claims_again_and_a_long_page_twice_
 ) -> None:
     config = ResearchConfig(research_depth="standard")
     limits = limits_for(config, Complexity.COMPLEX, parts)
-    run: Any = SimpleNamespace(config=config, limits=limits, form=Form.ATTRIBUTED)
+    run: Any = SimpleNamespace(config=config, limits=limits)
     long = page("https://long.example/", "Word " * words)
     lines: Any = [SimpleNamespace(page=long)]
     assert most_claims(run, lines) == kept
-    run.form = Form.ORGANISED
-    assert most_claims(run, lines) == (5 if parts == 2 else kept)
 
 
 async def test_a_page_that_only_repeats_another_takes_no_room_in_a_prompt() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelRequest
 from research.engine.report.checking import check
@@ -123,19 +122,6 @@ async def test_a_quick_report_quotes_instead_of_asking_again() -> None:
         f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]", research_depth="quick"
     )
     assert not asked(model, "repair") and ran.report.checks.quoted_instead == 3
-
-
-async def test_a_run_of_an_earlier_form_repairs_before_the_verifier_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    model, ran = await drafted(f"{FALSE} [E1]", f"{WORSE} [E2]", f"{WORST} [E2]")
-    assert not asked(model, "repair") and ran.report.checks.quoted_instead == 3
-    wrong = [f"{LIT.replace('1887', year)} [E1]" for year in ("1889", "1890", "1891")]
-    model, ran = await drafted(*wrong)
-    [repair] = asked(model, "repair")
-    assert "Start from the quotes" not in repair.system and "SUB-QUESTIONS" not in repair.prompt
-    assert ran.report.checks.repaired == 3
 
 
 async def test_a_second_try_may_begin_with_its_sub_question() -> None:

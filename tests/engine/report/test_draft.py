@@ -5,17 +5,15 @@ import pytest
 from research.engine.evidence.claims.names import exchanges_identifiers
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import (
     ComputedStatement,
     DraftAnswer,
-    VerdictDraftAnswer,
     newest_within,
     read_draft,
 )
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import calculate, find_faults
-from research.engine.report.draft import Draft, Section, Statement, put_instead, replace_statements
+from research.engine.report.draft import Draft, Section, Statement, put_instead
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page, quoted
@@ -96,8 +94,6 @@ def test_a_lead_in_of_a_list_may_count_its_items(known: Ledger) -> None:
     sound = [Statement(LIT, ("E1",))] * 10
     draft = Draft((), (Section("A1", (*sound, told)),))
     assert find_faults(draft, known) == []
-    known.began = Form.ATTRIBUTED
-    assert [fault.statement for fault in find_faults(draft, known)] == [told]
 
 
 def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
@@ -113,9 +109,6 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
     cut = put_instead(draft, {fault.statement: None for fault in found})
     assert cut.statements == [right, right, right]
     assert find_faults(cut, known) == []
-    put_right = replace_statements(draft, {2: right, 4: replace(right, evidence=("E2",))})
-    assert [s.evidence for s in put_right.statements] == [("E1",)] * 3 + [("E2",), ("E1",)]
-    assert [len(section.statements) for section in put_right.sections] == [1, 2]
 
 
 def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
@@ -125,7 +118,7 @@ def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
 
 
 def test_a_setting_is_not_called_by_the_name_of_a_similar_one() -> None:
-    """Both stand in the quote; a run of an earlier form leaves that to the verifier."""
+    """Both stand in the quote."""
     quote = (
         "autovacuum_freeze_min_age is the age of rows of one table, 90 million at most. "
         "vacuum_freeze_min_age is the age of rows of all tables."
@@ -138,8 +131,6 @@ def test_a_setting_is_not_called_by_the_name_of_a_similar_one() -> None:
     wrong = Statement("vacuum_freeze_min_age is 90 million at most.", ("E1",))
     fault = "it names another identifier than its quotes do for the same"
     assert reasons(known, right, wrong) == [fault]
-    known.began = Form.ATTRIBUTED
-    assert fault not in reasons(known, wrong)
 
 
 @pytest.mark.parametrize(
@@ -207,18 +198,12 @@ def test_a_statement_stands_in_the_section_that_it_was_put_in(
     """Not all of its evidence has to be on that sub-question; one without an id goes with those
     before it, unless nothing else was put under the sub-question of its evidence.
     """
-    answer = VerdictDraftAnswer(statements=written, short_answer=["A2: The lamp fails. [E3]", "1"])
+    answer = DraftAnswer(statements=written, short_answer=["A2: The lamp fails. [E3]", "1"])
     draft = read_draft(of_two_parts, answer)
     assert sections_of(draft) == placed
     answered, numbered = draft.short_answer
     assert (answered.text, answered.about) == ("The lamp fails.", "A2")
     assert numbered.text == LIT
-
-
-def test_a_draft_of_an_earlier_run_keeps_what_looks_like_a_place(of_two_parts: Ledger) -> None:
-    of_two_parts.began = Form.NAMED
-    answer = VerdictDraftAnswer(statements=[f"A2: {LIT} [E1]"], short_answer=["1"])
-    assert sections_of(read_draft(of_two_parts, answer)) == {"A1": [f"A2: {LIT}"]}
 
 
 def test_one_quote_of_several_does_not_refuse_what_the_others_give() -> None:
@@ -238,8 +223,6 @@ def test_one_quote_of_several_does_not_refuse_what_the_others_give() -> None:
     )
     both = Statement(said, ("E1", "E2"))
     assert reasons(made, both) == []
-    made.began = Form.NAMED
-    assert "number differs" in reasons(made, both)[0]
 
 
 def test_a_condition_that_one_quote_of_several_has_is_left_to_the_verifier() -> None:
@@ -256,8 +239,6 @@ def test_a_condition_that_one_quote_of_several_has_is_left_to_the_verifier() -> 
     said = "Lay juries cost 29.1 million talers in 2025, or 21,700 talers a trial."
     every = Statement(said, ("E1", "E2", "E3"))
     assert reasons(made, every) == []
-    made.began = Form.NAMED
-    assert "condition lost" in reasons(made, every)[0]
 
 
 def test_a_share_of_an_amount_in_the_question_cites_its_record_alone() -> None:

@@ -52,11 +52,9 @@ def test_a_side_that_stands_elsewhere_comes_to_where_most_of_its_dispute_is(know
         Section("A3", (TIDE_TOO,)),
     )
     both = replace(TIDE, evidence=("E1", "E4"))
-    for began, tide in ((Form.REPAIRED, (both,)), (Form.ATTRIBUTED, (TIDE, TIDE_TOO))):
-        known.began = began
-        first, second = gather_rivals(Draft((), sections), known).sections
-        assert first.statements == (WHEELS,)
-        assert second.statements == (CELLARS, *tide, GATE, GATE_TOO)
+    first, second = gather_rivals(Draft((), sections), known).sections
+    assert first.statements == (WHEELS,)
+    assert second.statements == (CELLARS, both, GATE, GATE_TOO)
 
 
 def test_sides_of_one_dispute_are_a_group_though_their_pair_is_not_known(known: Ledger) -> None:

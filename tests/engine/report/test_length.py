@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.report import report_format
 from research.engine.report.rendering.markdown import count_words
 from tests.engine.scripted import CHAIN, DESIGNED, OWNED, TRAINED, Answer, Oracle, Ran, harbour
@@ -40,14 +38,6 @@ async def test_what_is_left_out_for_length_is_counted(monkeypatch: pytest.Monkey
     _, ran = await asked()
     assert SOLD not in ran.report.markdown and ran.report.checks.shortened == 1
     assert "1 sentence left out for length" in ran.report.markdown
-
-
-async def test_an_earlier_form_neither_asks_nor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    await too_long(monkeypatch)
-    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    model, ran = await asked()
-    assert SOLD not in ran.report.markdown and ran.report.checks.shortened == 0
-    assert not any("spare" in r.system or ", key)" in r.prompt for r in model.requests)
 
 
 async def test_the_author_is_told_what_each_part_may_take_and_what_is_key() -> None:

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from research.engine.evidence.store import Finding
-from research.engine.journal import recording
-from research.engine.journal.forms import Form
 from research.engine.records import Problem
 from research.engine.report.checking.check import STEPS_REFUSED, STEPS_UNCHECKED
 from research.engine.report.checking.next_steps import is_within_evidence, proposes
@@ -162,10 +160,3 @@ async def test_without_a_believed_verifier_there_are_no_steps() -> None:
     assert Problem("next steps", STEPS_UNCHECKED.format(n=1)) in ran.of(Problem)
     told = "What to do: 1 step left out, as no verifier was believed on it."
     assert told in ran.report.markdown.split("\n## ")[0].splitlines()
-
-
-async def test_a_run_of_an_earlier_form_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    model, ran = await asked()
-    assert "What to do" not in ran.report.markdown
-    assert not any("next_steps" in r.system for r in model.requests)

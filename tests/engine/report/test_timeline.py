@@ -199,7 +199,7 @@ def test_the_short_answer_says_where_all_events_stand(is_dense: bool) -> None:
     draft = in_three_sections(known, *told_of(MOVES))
     parts = (replace(draft.sections[at].statements[0], part=f"A{at + 1}") for at in range(1, 3))
     draft = replace(draft, short_answer=(*landmarks(draft, known), *parts))
-    layout = Layout(labels_items=True, is_dense=is_dense)
+    layout = Layout(is_led=True, is_dense=is_dense)
     told = render_report(known, draft, "", 0, 0, layout).markdown
     item = next(line for line in told.splitlines() if "6 events from" in line)
     assert item.endswith("6 events from May 2010 to May 2015 follow below in their order.")

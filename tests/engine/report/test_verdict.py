@@ -12,7 +12,7 @@ from bench.survey.oracle import SurveyOracle
 from bench.world.envelope import Envelope
 from research.engine.assessment.answer_status import Tally
 from research.engine.evidence.relations import Cell, Relations
-from research.engine.llm_tasks.draft import VerdictDraftAnswer, read_draft
+from research.engine.llm_tasks.draft import WholeDraftAnswer, read_draft
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.verdict import status_of, verdict_of
@@ -90,7 +90,7 @@ def test_a_verdict_that_nothing_vouches_for_is_left_out() -> None:
 
 def test_a_drafted_verdict_opens_the_short_answer() -> None:
     known, _ = ledger("Who?", "What?", "When?", question="Who did what, and when?")
-    answer = VerdictDraftAnswer(
+    answer = WholeDraftAnswer(
         statements=[], short_answer=["Ann did. [E1]"], verdict=["It is so. [E1]", "Well.", "No."]
     )
     draft = read_draft(known, answer)

@@ -11,10 +11,8 @@ import pytest
 
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import RefusesBy
-from research.engine.journal import recording
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.prompting.prompt_pages import PAGE_CHARACTERS
-from research.engine.ports import ModelRequest, SearchHit
+from research.engine.ports import SearchHit
 from research.engine.records import Aspect, Qualification
 from research.engine.rounds.findings import Reading, check_finding, lines_that_carry
 from research.engine.rounds.research_round import FIRST_HITS, _half_read
@@ -44,26 +42,15 @@ SCRIPT = Script(
 )
 
 
-async def readings(monkeypatch: pytest.MonkeyPatch, form: Form) -> list[ModelRequest]:
-    monkeypatch.setattr(recording, "NEWEST", form)
+async def test_a_long_page_is_shown_for_every_topic_that_names_it_first() -> None:
     pages = [page("https://manual.example/", MANUAL, "Harrow tower and lamp")]
     world = World(Web(pages), Oracle(SCRIPT))
     ran = await world.ask(SCRIPT.question)
     assert sum(each.pages_read for each in ran.rounds) == 1
     assert world.model is not None
-    return [each for each in world.model.requests if each.task == "read"]
-
-
-async def test_a_long_page_is_shown_for_every_topic_that_names_it_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    [before, *_] = await readings(monkeypatch, Form.ORGANISED)
-    [first, *_] = await readings(monkeypatch, Form.ATTRIBUTED)
-    assert before.prompt.count("rang its bell") and not before.prompt.count("paid for by town")
+    first = next(each for each in world.model.requests if each.task == "read")
     assert first.prompt.count("rang its bell") and first.prompt.count("paid for by town")
     assert "twenty from one on several sub-questions" in first.system
-    assert "twenty" not in before.system
-    assert len(first.prompt) < len(before.prompt) + PAGE_CHARACTERS + 4000
 
 
 @pytest.mark.parametrize(
@@ -105,7 +92,7 @@ def test_a_claim_keeps_the_quotes_of_sentences_that_stand_apart() -> None:
     )
 
 
-def test_a_claim_that_only_its_first_quote_does_not_refuse_may_keep_the_others() -> None:
+def test_a_claim_that_only_its_first_quote_does_not_refuse_keeps_the_others() -> None:
     lines = _lines(
         "Sets the maximum memory that each keeper process may use.\n\nIt has no default.\n\n"
         "For the collection of marks, a keeper is only able to use more than 1GB."
@@ -115,11 +102,10 @@ def test_a_claim_that_only_its_first_quote_does_not_refuse_may_keep_the_others()
         "than 1GB."
     )
     apart: Any = [lines[0], lines[2]]
-    for keeps, number in ((False, 0), (True, 1)):
-        reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
-        check_finding(reading, said, apart, aspect, ASKED, 3, keeps_quotes=keeps)
-        [found] = reading.findings
-        assert (found.claim, len(found.also)) == (said, number)
+    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+    check_finding(reading, said, apart, aspect, ASKED, 3)
+    [found] = reading.findings
+    assert (found.claim, len(found.also)) == (said, 1)
 
 
 def test_sentences_that_may_only_be_quoted_give_way_to_those_that_carry_the_claim() -> None:

@@ -197,18 +197,6 @@ async def test_a_run_without_a_model_refuses_it_aloud() -> None:
     assert not any(each.instructions for each in ran.rounds)
 
 
-async def test_a_run_that_an_earlier_version_began_refuses_it_aloud(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(recording, "NEWEST", Form.ATTRIBUTED)
-    world = harbour(SIMPLE)
-    ran = await world.ask(SIMPLE.question, inbox=Commands(instruct()))
-    [problem] = [each for each in ran.of(Problem) if each.where.startswith("your instruction")]
-    assert problem.message == "Not followed: an earlier version of Plumbline began this run."
-    assert shown_to(world, "draft")[-1] == "" and len(shown_to(world, "assess")) == 1
-    await check_replay(world, SIMPLE.question, ran)
-
-
 async def test_a_tree_of_a_fixed_size_leaves_it_alone() -> None:
     inbox = Commands(instruct())
     world = harbour(SIMPLE)

@@ -228,22 +228,15 @@ async def test_an_assessment_knows_nothing_of_verdicts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "shown"),
-    [(Form.NAMED, "bridge harbour"), (Form.ORGANISED, "bridge harbour mill school")],
-)
-def test_the_verifier_sees_the_quotes_that_have_the_words_of_a_statement(
-    form: Form, shown: str
-) -> None:
+def test_the_verifier_sees_the_quotes_that_have_the_words_of_a_statement() -> None:
     """Five sites have a word of it each, the last two the same one."""
     known, _ = ledger("How does the fund work?")
     words = ("bridge", "harbour", "mill", "school", "school")
     pages = [page(f"https://{n}.example/", f"Fund {word}.") for n, word in enumerate(words)]
     sources = tuple(quoted(read, f"Fund {word}.") for read, word in zip(pages, words, strict=True))
     known.book.records["E1"] = Evidence("E1", "Fund bridge.", "A1", 1, sources, 0.9)
-    known.began = form
     pair = shown_pair(Statement("Fund bridge harbour mill school.", ("E1",)), known)
-    assert [each.text for each in pair.quotes] == [f"Fund {word}." for word in shown.split()]
+    assert [each.text for each in pair.quotes] == [f"Fund {word}." for word in words[:4]]
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,9 @@ _CONJUNCTIONS = {
 
 
 def asked_parts(text: str) -> list[str]:
-    """Return what a question asks for one by one: between question marks, commas, "and" and "or"."""
+    """Return what a question asks for one by one, with commas, "and", "or" or several question
+    marks between.
+    """
     words = "|".join(_CONJUNCTIONS.get(language_of(text), _CONJUNCTIONS[ENGLISH]))
     ends = rf"[?？;；，、]|,(?=\s)(?:\s+(?:{words})\b)?|\s(?:{words})\s"
     parts = (normalise_space(part) for part in re.split(ends, text, flags=re.IGNORECASE))

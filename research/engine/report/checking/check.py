@@ -9,20 +9,19 @@ from dataclasses import replace
 
 from research.engine.analyst import analyst_of
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.repair import repair_draft, repair_statements
+from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity
 from research.engine.report.checking.last_look import with_last_look
-from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.draft import (
     Draft,
     Fault,
     Section,
     Statement,
     put_instead,
-    replace_statements,
 )
 from research.engine.report.key_claims import is_led
+from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.report_gate import Checked
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
@@ -31,7 +30,6 @@ from research.engine.verifier.check_draft import (
     Verified,
     steps_that_follow,
     strange_steps,
-    verify_draft,
     verify_statements,
 )
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
@@ -59,8 +57,6 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     code or a believed verifier refuses is repaired once before, and checked again. Sections that
     were drafted by themselves get their summary.
     """
-    if run.form < Form.REPAIRED:
-        return await _check_after_repair(run, draft)
     if _lacks_summary(run, draft):
         faulty = [fault.statement for fault in await _find_faults(run, draft)]
         summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
@@ -209,42 +205,3 @@ async def _repair(
     failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
     kept = {old: said for old, said in tried.items() if said not in failed or old in inferred}
     return kept, verdicts
-
-
-# --- runs before `Form.REPAIRED` ------------------------------------------------------------
-
-
-async def _check_after_repair(run: Run, draft: Draft) -> Checked:
-    """Faulty statements get one repair by the model if they are many; what is still faulty is cut,
-    and its quotes come in its place. What code can't vouch for goes to the verifier.
-    """
-    found, repaired = await _find_faults(run, draft), 0
-    is_worth_a_call = len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements)
-    if is_worth_a_call and analyst_of(run).repairs_drafts:
-        draft = replace_statements(draft, await repair_draft(run, found))
-        left = await _find_faults(run, draft)
-        repaired, found = max(0, len(found) - len(left)), left
-    faulty, given = [fault.statement for fault in found], draft.short_answer
-    draft = quote_instead(draft, faulty, run.ledger)
-    if _lacks_summary(run, draft):
-        draft, given = await _summarise(run, draft)
-    verifies = run.rules.verifies_statements
-    verified = await verify_draft(run, draft) if verifies else Verified(draft)
-    refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
-    stood = 1 - refused / drafted if drafted else 1.0
-    checked = verified.draft
-    if run.has_model and not is_led(run):
-        checked = with_stand_ins(checked, given)
-    return Checked(checked, repaired, len(found), verified, stood)
-
-
-async def _summarise(run: Run, draft: Draft) -> tuple[Draft, tuple[Statement, ...]]:
-    """Return the draft with a summary of its statements, without sentences that their evidence
-    doesn't carry, and the summary as the model gave it.
-    """
-    summary = (await write_summary(run, draft)).short_answer
-    faulty = {fault.statement for fault in await _find_faults(run, Draft(summary, ()))}
-    kept = tuple(each for each in summary if each not in faulty)
-    if not kept:
-        kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
-    return replace(draft, short_answer=kept), summary or kept

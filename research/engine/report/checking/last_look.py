@@ -261,7 +261,6 @@ def _checked(
             run.ledger.aspects[point.aspect_id],
             run.question.text,
             MOST_QUOTES,
-            keeps_quotes=True,
             refuses_by=run.refuses_findings_by if run.form >= Form.EDITED else "likeness",
             told_before=run.form >= Form.EDITED,
         )

@@ -49,7 +49,7 @@ def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
     names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
     long = statement.words > CONNECTION_WORDS
     text = statement.text
-    if text.endswith(":") and ledger.began >= Form.REPAIRED:
+    if text.endswith(":"):
         text = _COUNT.sub("", text)  # "Three things hold it up:"
     return bool(long or names or entities.find_numbers(text))
 
@@ -67,10 +67,7 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
         return f"{', '.join(check.reasons)}, compared with its quotes"
     records = [ledger.book.records[i] for i in statement.evidence]
     quoted = " ".join(source.quote for record in records for source in record.sources)
-    is_compared = ledger.began >= Form.REPAIRED
-    if is_compared and exchanges_identifiers(
-        statement.text, quoted, _claim_context(records, ledger)
-    ):
+    if exchanges_identifiers(statement.text, quoted, _claim_context(records, ledger)):
         return "it names another identifier than its quotes do for the same"
     return ""
 
@@ -106,7 +103,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             checks.append(check)
     best = min(checks, key=_rank)
     is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
-    if ledger.began >= Form.ORGANISED and best.outcome == "refused" and not is_amiss:
+    if best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
             best = ClaimCheck("undecided", best.reasons)

@@ -303,7 +303,7 @@ def with_previous_values(draft: Draft, ledger: Ledger) -> Draft:
     records = ledger.book.records
 
     def gives(said: Statement, record_id: str) -> bool:
-        amounts = amounts_of(records[record_id].claim) if ledger.began >= Form.NAMED else None
+        amounts = amounts_of(records[record_id].claim)
         return not amounts or not amounts.isdisjoint(amounts_of(said.body))
 
     is_read = ledger.began >= Form.COMPUTED

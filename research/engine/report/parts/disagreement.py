@@ -92,8 +92,7 @@ def _in_order(
 
     others = [chunk for chunk in sides if is_other(chunk[0])]
     first = [chunk for chunk in sides if chunk not in others]
-    if ledger.began >= Form.REPAIRED:
-        first, others = (_said_once(chunks, ledger) for chunks in (first, others))
+    first, others = (_said_once(chunks, ledger) for chunks in (first, others))
     for chunk in (*leads, *first, *others):
         yield from chunk
     if not others and not leads:
@@ -204,11 +203,7 @@ def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[li
 
     def belongs(said: Statement) -> bool:
         number = disputes.of(said)
-        is_on_it = number is not None and number == disputes.of(group[0])
-        is_told_alone = ledger.began >= Form.ORGANISED  # it only mentions what is disputed
-        return is_on_it or (
-            not is_told_alone and any(_disagree(said, each, ledger) for each in group)
-        )
+        return number is not None and number == disputes.of(group[0])
 
     def goes_on(rest: Sequence[Statement]) -> bool:
         own = {i for each in group for i in each.evidence}
@@ -311,11 +306,8 @@ def untold_rivals(draft: Draft, ledger: Ledger) -> dict[Statement, list[str]]:
         others = cited.intersection(records[record_id].contradicts)
         pages = {source.url for i in others for source in records[i].sources}
         own = {source.url for source in records[rival].sources}
-        if ledger.began >= Form.ORGANISED and any(
-            rival not in records[i].contradicts for i in others
-        ):
-            return True
-        return bool(own) and own <= pages
+        is_on_a_told_side = any(rival not in records[i].contradicts for i in others)
+        return is_on_a_told_side or (bool(own) and own <= pages)
 
     found: dict[Statement, list[str]] = {}
     for said in (*(s for each in draft.sections for s in each.statements), *draft.short_answer):

@@ -143,9 +143,7 @@ def doubt_mark(
     """
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
-    if ledger.began >= Form.ORGANISED and not _takes_side(statement, cited):
-        return ""
-    if is_beside(statement, ledger):
+    if not _takes_side(statement, cited) or is_beside(statement, ledger):
         return ""
     rivals = [
         records[i]
@@ -201,19 +199,6 @@ def site_name(source: QuoteSource, ledger: Ledger) -> str:
     """Return the name of a source's site, or its host."""
     page = ledger.pages.get(source.url)
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
-
-
-def reported_by(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
-    """Return the publisher of a view whose `holder` publishes none of its sources; "" if the holder
-    does, or if nobody is known to hold it.
-    """
-    records = ledger.book.records
-    sources = [s for i in statement.evidence if i in records for s in records[i].sources]
-    names = [site_name(source, ledger) for source in sources]
-    own = any(term_set(holder) <= term_set(name) for name in names)
-    if ledger.began < Form.ORGANISED or not (holder and names) or own or statement.quoted:
-        return ""
-    return words["reported_by"].format(name=escape_markdown(names[0]))
 
 
 def holder_of_side(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
@@ -275,8 +260,6 @@ def kind_of_holder(holder: str, ledger: Ledger, words: Labels) -> str:
     """Return what kind of publisher the holder of a view is, if it is the publisher of a source
     and its name doesn't say so; "" if it isn't known.
     """
-    if ledger.began < Form.ATTRIBUTED:
-        return ""
     wanted = term_set(holder)
     kinds = {
         source.kind
@@ -287,12 +270,10 @@ def kind_of_holder(holder: str, ledger: Ledger, words: Labels) -> str:
     return "" if kind.casefold() in holder.casefold() else kind
 
 
-def told_by(
-    statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY, holder: str = ""
-) -> str:
+def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY) -> str:
     """Return who says a statement, and when, in so many characters of the date: the publisher where
     it rests on one source, otherwise how many there are; "" for a quotation, whose source is named
-    already. A publisher that isn't itself the `holder` of the view reports it.
+    already.
     """
     records = ledger.book.records
     quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
@@ -306,13 +287,9 @@ def told_by(
     source = ledger.sources.get(quoted[0].url)
     publisher = site_name(quoted[0], ledger)
     is_named = publisher.casefold() in statement.body.casefold()
-    if holder and not is_named:
-        is_named = term_set(holder) <= term_set(publisher)
-        publisher = words["reported_by"].format(name=publisher)
     kind = source.kind if source else "unknown"
     called = "" if kind in _NO_KINDS else words[f"kind_{kind}"]
-    is_told = bool(holder) and is_named and ledger.began >= Form.ATTRIBUTED  # beside the holder
-    if is_told or called.casefold() in publisher.casefold():
+    if called.casefold() in publisher.casefold():
         called = ""
     told = (
         "" if is_named else escape_markdown(publisher),

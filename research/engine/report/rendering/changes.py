@@ -12,7 +12,6 @@ from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import MONTH, YEAR, stated_date
 from research.engine.report.rendering.markers import Markers
-from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
 
 LEAST_CHANGES = 2
@@ -27,9 +26,7 @@ def render_changes(draft: Draft, marks: Markers) -> str:
     told = ledger.relations.changes
     if len(told) < LEAST_CHANGES:
         return ""
-    is_apart = ledger.began >= Form.REPAIRED
-    dated = ("as_of", "first_reported") if is_apart else ("as_of",)
-    rows = [["", *(words[name] for name in ("before", "now", *dated))]]
+    rows = [["", *(words[name] for name in ("before", "now", "as_of", "first_reported"))]]
     for each in told:
         texts = (each.what, each.before, each.now)
         named, was, now = (marks.sentence(marks.wall.masked(text)) for text in texts)
@@ -37,12 +34,9 @@ def render_changes(draft: Draft, marks: Markers) -> str:
         was = f"{was} ({year})" if year and year not in was else was
         cells = (f"{was} {marks.of(each.old)}", f"{now} {marks.of(each.new)}")
         since, reported = _stated(each, ledger), _reported(each, ledger)
-        dates = [words.date(since), "" if since else words.date(reported)]
-        if not is_apart:
-            dates = [dates[0] or _by_source(reported, words)]
+        dates = (words.date(since), "" if since else words.date(reported))
         rows.append([capitalize_heading(named), *cells, *dates])
-    table = render_table(_without_empty_columns(rows) if is_apart else rows)
-    more = _told_elsewhere(draft, marks) if is_apart else ""
+    table, more = render_table(_without_empty_columns(rows)), _told_elsewhere(draft, marks)
     return "\n\n".join(filter(None, (f"## {words['changes']}", table, more)))
 
 
@@ -71,10 +65,6 @@ def _reported(change: ToldChange, ledger: Ledger) -> str:
     """Return the month of the oldest source that gives the newer value."""
     sources = (source for i in change.new for source in ledger.book.records[i].sources)
     return min(filter(None, (source.day for source in sources)), default="")[:MONTH]
-
-
-def _by_source(month: str, words: Labels) -> str:
-    return words["dated_by_source"].format(date=words.date(month)) if month else ""
 
 
 def _told_elsewhere(draft: Draft, marks: Markers) -> str:

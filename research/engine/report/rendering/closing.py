@@ -164,7 +164,7 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
     question nor the report has, what a statement or a finding tells, and what only repeats a
     sub-question. What the last assessment found missing on sub-questions with a section stands
     there instead where no model said what is left open: the draft, or the summary of drafted
-    sections, failed or was made by code, or the run is one before `Form.REPAIRED`.
+    sections, failed or was made by code.
     """
     ledger, layout = marks.ledger, marks.layout
     if not layout.is_led:

@@ -89,7 +89,7 @@ def render_report(
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
     items = items_of(draft, marks)
-    if not (items and layout.labels_items):
+    if not (items and layout.is_led):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     shown = without_events(draft, ledger) if layout.is_dense else draft
     course = course_part(draft, ledger) if not layout.as_table else None
@@ -97,9 +97,9 @@ def render_report(
         shown = without_events(draft, ledger, only=course)
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     points = open_points(draft, marks)
-    listed = tuple(points) if layout.is_led and ledger.began >= Form.REPAIRED else None
+    listed = tuple(points) if layout.is_led else None
     marks.left_open = Counter(each.aspect_id for each in listed or ())
-    status = status_line(draft, marks) if items and layout.labels_items else ""
+    status = status_line(draft, marks) if items and layout.is_led else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
     steps = render_steps(draft, marks) if leads else ""
@@ -140,7 +140,7 @@ def render_report(
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
     ]
-    is_late = layout.is_dense or (bool(items) and layout.labels_items)
+    is_late = layout.is_dense or (bool(items) and layout.is_led)
     early, late = ("", ended) if is_late else (ended, "")
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
@@ -185,9 +185,9 @@ def _render_figures(ledger: Ledger, draft: Draft, marks: Markers) -> str:
     layout = marks.layout
     if layout.is_led and layout.is_dense and not layout.keeps_figures:
         return ""
-    if ledger.began >= Form.REPAIRED:  # what only a forum says is no key figure
-        sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))
-        relations = replace(relations, figures=tuple(sound))
+    # what only a forum says is no key figure
+    sound = (f for f in relations.figures if not weak_kind(Statement("", f.evidence), ledger))
+    relations = replace(relations, figures=tuple(sound))
     if is_brief:
         told = {i for said in draft.short_answer for i in said.evidence}
         left = tuple(each for each in relations.figures if told.isdisjoint(each.evidence))

@@ -53,8 +53,6 @@ class Markers:
     places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     untold: Mapping[Statement, Sequence[str]] = field(default_factory=dict)
     """Records that contradict a statement and are told beside it alone."""
-    holders: Mapping[Statement, str] = field(default_factory=dict)
-    """Who holds the views that stand in a box, by their statements."""
     flagged: Set[str] = frozenset()
     """Sub-questions beside which the short answer marks that sources disagree."""
     left_open: Mapping[str, int] = field(default_factory=dict)

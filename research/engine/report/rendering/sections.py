@@ -168,8 +168,7 @@ def _is_confirmed(said: Statement, ledger: Ledger) -> bool:
     records = ledger.book.records
     if ledger.began >= Form.COMPUTED and (said.formulas or said.computed):
         return all(len(records[i].keys) > 1 for i in said.evidence)
-    parts = [ids for _, ids in said.parts if ids] if ledger.began >= Form.REPAIRED else []
-    every = parts or [said.evidence]
+    every = [ids for _, ids in said.parts if ids] or [said.evidence]
     return all(len({key for i in ids for key in records[i].keys}) > 1 for ids in every)
 
 
@@ -179,7 +178,7 @@ def _says_little(ledger: Ledger, share: tuple[int, int], noun: str) -> bool:
     """
     confirmed, every = share
     is_one_work = noun == "document" or bool(ledger.lone_origin)
-    return ledger.began >= Form.REPAIRED and is_one_work and 2 * confirmed < every
+    return is_one_work and 2 * confirmed < every
 
 
 def _share_line(share: tuple[int, int], is_split: bool, noun: str, words: Labels) -> str:

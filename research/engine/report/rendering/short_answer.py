@@ -8,7 +8,6 @@ from itertools import groupby, takewhile
 
 from research.engine.assessment.answer_status import tally
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
 from research.engine.records import Aspect, AspectState
 from research.engine.report.draft import Draft, Statement
@@ -126,7 +125,7 @@ def _item_label(said: Statement, marks: Markers) -> str:
     a column of the table has its name already.
     """
     part = None if said.lead_in else MainFindings(marks.ledger).part_of(said)
-    if not part or not marks.layout.labels_items:
+    if not part or not marks.layout.is_led:
         return ""
     is_flagged = part in marks.flagged and _is_disputed(said, marks.ledger)
     return f"**{label(marks.headings[part])}** {'⚠ ' if is_flagged else ''}"
@@ -134,11 +133,10 @@ def _item_label(said: Statement, marks: Markers) -> str:
 
 def _is_disputed(said: Statement, ledger: Ledger) -> bool:
     """Return whether sources disagree on what an item says itself, and not only on other points of
-    its sub-question; before `Form.REPAIRED` on any.
+    its sub-question.
     """
     records = ledger.book.records
-    is_own = any(records[i].contradicts for i in said.evidence if i in records)
-    return is_own or ledger.began < Form.REPAIRED
+    return any(records[i].contradicts for i in said.evidence if i in records)
 
 
 def _render_items(

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.records import Evidence, QuoteSource
+from research.engine.records import Evidence
 from research.engine.report.disputes import Disputes, named_holder
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
@@ -23,9 +23,7 @@ from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import (
     doubt_mark,
     holder_of_side,
-    kind_of_holder,
     publisher_of,
-    reported_by,
     site_name,
     told_by,
     told_in,
@@ -78,15 +76,6 @@ def _shorten_lead(lead_in: str, before: str) -> str:
     title, mark, section = lead_in.partition(" › ")
     known = before.partition(" › ")[0].removesuffix(":** ")
     return f"**{section}" if mark and title == known else lead_in
-
-
-def _side_by_side(group: Sequence[Statement], marks: Markers, named: bool) -> str:
-    """Return statements that contradict each other, and the quotes that contradict them."""
-    marks.holders = {**marks.holders, **holders_of(group, marks.ledger)}
-    told = group_statements(group, marks, named=named, boxed=True)
-    rivals = (marks.untold.get(said, ()) for said in group)
-    records = [marks.ledger.book.records[i] for each in rivals for i in each]
-    return " ".join((*(each.inline() for each in told), *quoted_lines(records, marks)))
 
 
 def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
@@ -148,7 +137,7 @@ def _one_side(
         name = holder_of_side(said, marks.ledger, marks.words, holder)
         reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
         beside = _told_beside(said, marks, named=True, teller=reported)
-        view = _render_cited(said, marks, frozenset(), beside, "").strip()
+        view = _render_cited(said, marks, frozenset(), beside).strip()
         is_led = said in views and bool(said.evidence) and name != before
         told.append(_led_by(name, holder, view) if is_led else view)
         before = name if said in views else before
@@ -224,7 +213,6 @@ def render_disputed(
     """Return statements in paragraphs and lists, quotations each apart, and in a box those that
     contradict each other.
     """
-    is_terse, words = marks.layout.is_terse, marks.words
     blocks: list[str] = []
 
     def kind(group: Sequence[Statement]) -> str:
@@ -236,12 +224,7 @@ def render_disputed(
     marks.boxed = {i for group in boxes for said in group for i in said.evidence}
     for name, part in groupby(groups, key=kind):
         if name == "box":
-            if marks.ledger.began >= Form.REPAIRED:
-                blocks += (_listed_sides(group, marks) for group in part)
-                continue
-            for group in part:
-                sides = _side_by_side(group, marks, not is_terse)
-                blocks.append(f"> **⚠ {words['disagree']}:** {sides}")
+            blocks += (_listed_sides(group, marks) for group in part)
             continue
         said = [each for group in part for each in group]
         told = group_statements(said, marks, asked, named)
@@ -266,9 +249,6 @@ def group_statements(
     ledger, words = marks.ledger, marks.words
     told = ((each, _told_beside(each, marks, named)) for each in statements)
 
-    def holder(said: Statement) -> str:
-        return marks.holders.get(said, "") if boxed else ""
-
     def doubt(said: Statement) -> str:
         is_dated = not marks.layout.is_dense
         return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
@@ -276,7 +256,7 @@ def group_statements(
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_cited(each, marks, asked, by, holder(each))}{doubt(each)}".strip(),
+            f"{_render_cited(each, marks, asked, by)}{doubt(each)}".strip(),
         )
         for each, by in told
     )
@@ -286,7 +266,7 @@ def with_site(ledger: Ledger, said: Statement) -> Statement:
     """Return a quotation behind its site instead of its page's title and section."""
     if not said.quoted or not said.lead_in or not said.evidence:
         return said
-    lead_in = f"**{_site_of(ledger.book.records[said.evidence[0]].sources[0], ledger)}:** "
+    lead_in = f"**{site_name(ledger.book.records[said.evidence[0]].sources[0], ledger)}:** "
     return replace(said, text=lead_in + said.body, lead_in=lead_in)
 
 
@@ -310,7 +290,7 @@ def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | Non
         age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
         if stale and not earlier
         else "",
-        _teller_of(said, marks, named) if teller is None else teller,
+        _teller_of(said, marks) if named and teller is None else teller,
         _name_of(said, marks) if is_inline and teller is None else "",
     )
     shown = "; ".join(filter(None, told))
@@ -321,27 +301,17 @@ def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | Non
     return "; ".join(filter(None, (shown, marks.words[f"only_{kind}"])))
 
 
-def _teller_of(said: Statement, marks: Markers, named: bool) -> str:
-    """Return who says a statement and when; without `named` only who reports another's view."""
-    holder = marks.holders.get(said, "")
-    if not named:
-        return reported_by(said, marks.ledger, marks.words, holder)
+def _teller_of(said: Statement, marks: Markers) -> str:
+    """Return who says a statement and when."""
     precision = MONTH if marks.layout.stale else DAY
-    return told_by(said, marks.ledger, marks.words, precision, holder)
+    return told_by(said, marks.ledger, marks.words, precision)
 
 
 def _name_of(quotation: Statement, marks: Markers) -> str:
     """Return the site that a quotation is taken from."""
     source = marks.ledger.book.records[quotation.evidence[0]].sources[0]
-    if not marks.layout.is_dense or marks.ledger.began >= Form.COMPUTED:
-        title = marks.lone_titles.get(source.url)
-        return escape_markdown(title) if title else publisher_of(source, marks.ledger)
-    return escape_markdown(_site_of(source, marks.ledger))
-
-
-def _site_of(source: QuoteSource, ledger: Ledger) -> str:
-    """Return the short name of a site; its host in runs before `Form.ORGANISED`."""
-    return site_name(source, ledger) if ledger.began >= Form.ORGANISED else source.domain
+    title = marks.lone_titles.get(source.url)
+    return escape_markdown(title) if title else publisher_of(source, marks.ledger)
 
 
 _OPEN_END = re.compile(r"[.。]”$")
@@ -353,11 +323,9 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}** " if named else ""
 
 
-def _render_cited(
-    statement: Statement, marks: Markers, asked: Set[str], told_by: str, holder: str
-) -> str:
+def _render_cited(statement: Statement, marks: Markers, asked: Set[str], told_by: str) -> str:
     """Return a statement with its citations, those of a clause behind it, and what is told beside
-    it. The `holder` of its view is in bold.
+    it.
     """
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
@@ -365,19 +333,11 @@ def _render_cited(
     else:
         said = "".join(f"{marks.sentence(each)} {marks.of(ids)}" for each, ids in clauses)
         said += marks.sentence(rest)
-        said = said.replace(holder, _name_holder(holder, said, marks), 1) if holder else said
         said = _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     is_told = marks.ledger.began < Form.COMPUTED or tell_earlier(
         statement, marks.ledger, marks.words
     )
     return f"{said} {marks.of((*last, *statement.earlier) if is_told else last)}"
-
-
-def _name_holder(holder: str, said: str, marks: Markers) -> str:
-    """Return the name of who holds a view, in bold, with what kind of publisher it is."""
-    kind = kind_of_holder(holder, marks.ledger, marks.words)
-    is_genitive = said.partition(holder)[2][:1] in {"'", "’"}
-    return f"**{holder}**" if is_genitive or not kind else f"**{holder}** ({kind})"
 
 
 def _render_quotation(quotation: Statement, asked: Set[str], told_by: str, marks: Markers) -> str:
@@ -393,7 +353,7 @@ def _render_quotation(quotation: Statement, asked: Set[str], told_by: str, marks
 def quoted_lines(records: Iterable[Evidence], marks: Markers) -> Iterator[str]:
     """Yield the first quote of each record behind its site and date."""
     return (
-        f"{escape_markdown(_site_of(r.sources[0], marks.ledger))}, "
+        f"{escape_markdown(site_name(r.sources[0], marks.ledger))}, "
         f"{marks.words.date((r.sources[0].published or '')[:DAY]) or marks.words['undated']}: "
         f"“{marks.quote_of(r)}” {marks.of([r.id])}"
         for r in records

@@ -29,13 +29,12 @@ CONTEXT = {
     "faults": [],
     "evidence": [],
     "aspects": [],
-    "starts_anew": True,
     "keeps_places": True,
     "places": {},
     "has_formulas": True,
 }
 TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, repair.REPAIR]
-TASKS += [sections.SECTION, sections.SUMMARY, intake.AGREED_UNNAMED, intake.ASKING_UNNAMED]
+TASKS += [sections.SECTION, sections.SUMMARY]
 
 
 class Parrot:
@@ -193,9 +192,8 @@ def test_characters_that_no_store_can_keep_are_dropped() -> None:
 def test_a_task_s_example_answer_fits_its_schema(task: Task[Any]) -> None:
     """Also where only a person who approves the plan reads a part of it."""
     text = (PROMPTS / f"{task.name}.md").read_text().partition("\n=====\n")[0]
-    names = task in (intake.AGREED, intake.ASKING)
-    agreed = task in (intake.AGREED, intake.AGREED_UNNAMED)
-    system = jinja2.Template(text).render(agreed=agreed, names=names, directions=2, most=14)
+    agreed = task is intake.AGREED
+    system = jinja2.Template(text).render(agreed=agreed, directions=2, most=14)
     example = system.splitlines()[-1]
     assert isinstance(parse_answer(example, task.answer), BaseModel)
     assert set(json.loads(example)) == set(task.schema()["properties"])
