@@ -52,7 +52,6 @@ from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.subjects import refers_back, turns_back_early
-from research.engine.report.parts.timeline import asks_for_course
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import term_set
@@ -185,7 +184,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
-        and any(asks_for_course(part.aspect.text) for part in parts),
+        and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
     }
 
