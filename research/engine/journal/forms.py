@@ -25,7 +25,11 @@ class Form(IntEnum):
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
     EDITED = 37
-    """All that only wording tells of a finding is left to a good verifier."""
+    """All that only wording tells of a finding is left to a good verifier. A quote that refers back
+    begins with the sentence before it. Parts of a sub-question that nothing tells are open points,
+    and the finding that answers it most directly is its key claim. The history of something is a
+    course of events.
+    """
 
 
 OLDEST, NEWEST = Form.REPAIRED, max(Form)

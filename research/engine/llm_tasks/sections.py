@@ -38,6 +38,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.report.draft import (
     Draft,
     Section,
