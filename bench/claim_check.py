@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.page import table
-from research.engine.evidence.claim_check import Outcome, check_claim
+from research.engine.evidence.claim_check import Outcome, RefusesBy, check_claim
 from research.engine.rounds.findings import find_claim_fault
 
 FOLDER = Path(__file__).parent / "claims"
@@ -84,11 +84,16 @@ def told_of_reading(rows: Sequence[Row]) -> str:
     """Return how many claims would give way to their quotes when their page is read."""
     return "\n".join(
         f"{'' if faithful else 'un'}faithful claims replaced by their quotes at reading: "
-        f"{sum(bool(find_claim_fault(r['claim'], r['quote'], r['context'])) for r in mine)} "
-        f"of {len(mine)}"
+        f"{_count_replaced(mine, 'likeness')} of {len(mine)}, "
+        f"{_count_replaced(mine, 'things')} with a good verifier"
         for faithful in (True, False)
         if (mine := [row for row in rows if row["faithful"] is faithful])
     )
+
+
+def _count_replaced(rows: Iterable[Row], by: RefusesBy) -> int:
+    faults = (find_claim_fault(r["claim"], r["quote"], r["context"], by=by) for r in rows)
+    return sum(map(bool, faults))
 
 
 def _against_bar(

@@ -28,6 +28,7 @@ from bench.world.verifying import CONSTANT, ERROR_RATES
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import RefusesBy, check_claim
 from research.engine.records import Qualification
+from research.engine.rounds.findings import find_claim_fault
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.planting import result_of
@@ -127,7 +128,9 @@ def _fates_of_call(
     for row in rows:
         by: RefusesBy = "things" if sees_details else "likeness"
         check = check_claim(row.statement, row.quote, row.context, by=by)
-        if check.outcome == "undecided":
+        if sees_details and find_claim_fault(row.statement, row.quote, row.context, by=by):
+            yield Fate(row, "quotation")  # it gave way to its quote when its page was read
+        elif check.outcome == "undecided":
             undecided.append(row)
             if check.is_near:
                 near.add(row.statement)

@@ -29,6 +29,7 @@ from research.engine.records import (
     Status,
     StopReason,
 )
+from research.engine.report.parts.main_findings import most_direct
 from research.engine.rounds.topics import Topic, first_topics
 from research.engine.text.language import ENGLISH
 from research.engine.text.offload import run_in_thread_if_long
@@ -186,6 +187,13 @@ class Run:
         return "things" if self.began >= Form.COMPUTED else "floor"
 
     @property
+    def refuses_findings_by(self) -> RefusesBy:
+        """Return when a difference between a finding and its quotes puts these in its place."""
+        if self.form < Form.COMPUTED or not self.verifier_sees_details:
+            return "likeness"
+        return "things" if self.form >= Form.EDITED else "floor"
+
+    @property
     def verifier_sees_details(self) -> bool:
         """Return whether the verifier missed so few labelled pairs that it is believed on a word or
         phrase that sets a statement apart from its quote.
@@ -248,11 +256,17 @@ class Run:
         return not self.has_model or bool(in_vain)
 
     async def refresh_aspects(self) -> None:
-        """Each sub-question's state and, where code read the pages, its standing."""
-        ledger, found = self.ledger, {}
+        """Each sub-question's state and, where code read the pages, its standing; where a model
+        did, the finding that answers it most directly comes first.
+        """
+        ledger, pages = self.ledger, self.ledger.pages.values()
         if self.is_read_by_code:
-            found = await run_in_thread_if_long(ledger.pages.values(), standings, ledger)
-        ledger.refresh_aspects(found)
+            ledger.refresh_aspects(await run_in_thread_if_long(pages, standings, ledger))
+        elif self.form >= Form.EDITED:
+            leading = await run_in_thread_if_long(pages, most_direct, ledger)
+            ledger.refresh_aspects(leading=leading)
+        else:
+            ledger.refresh_aspects()
 
     @property
     def searches_parts(self) -> bool:

@@ -412,9 +412,9 @@ def test_beside_a_report_no_single_claim_stands_as_the_answer(client: Client, ru
     run.aspects.update(evidence_labels=["E1"])
     assert text(shown(client, address), ".aspect-claim") == ""
     run.reports.all().delete()
-    assert text(shown(client, address), ".aspect-claim") == "Oaks grow old (1)."
+    assert text(shown(client, address), ".aspect-claim") == "Found so far: Oaks grow old (1)."
     Run.objects.update(status="researching")
-    assert text(shown(client, address), ".aspect-claim") == "Oaks grow old (1)."
+    assert text(shown(client, address), ".aspect-claim") == "Found so far: Oaks grow old (1)."
 
 
 def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(

@@ -349,10 +349,12 @@ def verdicts_on(listed: str, judge: Callable[[str, Sequence[str]], bool]) -> Ans
 
 
 def is_carried(statement: str, quotes: Sequence[str]) -> bool:
-    """Know a canary by its label or by a word that its quotes lack."""
+    """Know a canary by its label or by a word that its quotes lack, "never" among them."""
     shipped = {each.pair.statement: each.faithful for each in qualification_pairs()}
     if statement in shipped:
         return shipped[statement]
+    if " never " in statement and not any(" never " in quote for quote in quotes):
+        return False
     known = term_set(" ".join((*quotes, *REWORDED)))
     return term_set(statement) <= known
 

@@ -158,12 +158,16 @@ class Ledger:
         aspect, number = self.aspects[aspect_id], self.round.number
         self.open_gap(Gap(self.next_gap_id(), aspect.text, aspect_id, True, number, aspect.query))
 
-    def refresh_aspects(self, standings: Mapping[str, AnswerSupport] | None = None) -> None:
+    def refresh_aspects(
+        self,
+        standings: Mapping[str, AnswerSupport] | None = None,
+        leading: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """Each sub-question's state from its evidence, and what code makes of its answer, by id;
-        the passages that code shows come first."""
+        the passages that code shows come first, or the evidence that is `leading`."""
         for aspect in list(self.aspects.values()):
             standing = (standings or {}).get(aspect.id)
-            shown = standing.passages if standing else ()
+            shown = standing.passages if standing else (leading or {}).get(aspect.id, ())
             supporting = [*map(self.book.records.__getitem__, shown)]
             supporting += [r for r in self.supporting(aspect.id) if r.id not in shown]
             self._put_aspect(

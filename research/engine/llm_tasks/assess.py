@@ -24,6 +24,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
     most_relevant,
     size_of,
 )
+from research.engine.offline.questions.question import asked_parts
 from research.engine.records import Dimensions, Evidence, Gap
 from research.engine.report.parts.dating import is_alike
 from research.engine.report.parts.inline_quotes import found_to_quote
@@ -111,6 +112,8 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "leads": unsearched_leads(ledger),
         "searched": list(ledger.queries)[-SEARCHES_SHOWN * run.limits.notes :],
         "directions": run.limits.directions,
+        "has_parts": run.form >= Form.EDITED
+        and any(len(asked_parts(each.text)) > 1 for each in ledger.aspects.values()),
     }
 
 

@@ -176,9 +176,10 @@ async def _read_with_model(
                         aspect,
                         run.question.text,
                         MOST_QUOTES,
-                        leaves_words=run.form >= Form.COMPUTED and run.verifier_sees_details,
+                        refuses_by=run.refuses_findings_by,
                         beside=pointed,
                         by_section=by_section,
+                        told_before=run.form >= Form.EDITED,
                     )
 
     await run_in_thread(check_findings)

@@ -37,6 +37,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.report.checking.summarised import Summarised, summarised_of
 from research.engine.report.draft import (
     Clash,
@@ -51,7 +52,7 @@ from research.engine.report.draft import (
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
 from research.engine.report.parts.inline_quotes import found_to_quote, quotable
-from research.engine.report.parts.timeline import asks_for_course, course_part, dated_events
+from research.engine.report.parts.timeline import course_part, dated_events
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
 from research.engine.text.tokens import normalise_space
@@ -204,7 +205,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
-        and any(asks_for_course(part.aspect.text) for part in parts),
+        and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
     }
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import claim_check, quotes
+from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.claims.figures import foreign_dates
 from research.engine.evidence.ledger import Lead
 from research.engine.evidence.store import Finding
@@ -13,13 +14,15 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
+from research.engine.report.parts.subjects import opens_with_reference
 from research.engine.text import entities
-from research.engine.text.sentences import QUESTION_MARKS, split_sentences
-from research.engine.text.tokens import unique_texts
+from research.engine.text.language import language_of
+from research.engine.text.sentences import QUESTION_MARKS, Sentence, split_sentences
+from research.engine.text.tokens import term_set, unique_texts
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.embedded_parts import without_foreign_end
 from research.engine.untrusted.order_words import content_terms
-from research.engine.untrusted.prompt_injection import is_order, removed_orders
+from research.engine.untrusted.prompt_injection import is_order, only_quoted, removed_orders
 from research.engine.untrusted.screening import label_of
 
 
@@ -61,11 +64,15 @@ class Refusal:
     reason: str
 
 
-OF_THINGS = frozenset((
+_OF_FORM_COMPUTED = frozenset((
     "number differs", "date differs", "name differs", "pairs mixed up", "negation differs",
     "direction differs", "hedge lost",
 ))  # fmt: skip
-"""Differences between a claim and its quotes that no good verifier is waited for."""
+"""Differences between a claim and its quotes that left no finding to a good verifier then."""
+
+
+LANGUAGE_CHARACTERS = 2000
+"""Of a page's text, enough to tell its language."""
 
 
 @dataclass
@@ -94,9 +101,10 @@ def check_finding(
     aspect: Aspect,
     question: str,
     most_quotes: int = 1,
-    leaves_words: bool = False,
+    refuses_by: RefusesBy = "likeness",
     beside: Sequence[NumberedSentence] = (),
     by_section: bool = False,
+    told_before: bool = False,
 ) -> None:
     """Return the finding with its quote from the page, or at most so many where its sentences stand
     apart.
@@ -105,15 +113,20 @@ def check_finding(
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
     the sub-question, and refused otherwise. `lines` are the sentences that the claim refers to; the
     page of the first one counts. Where a good verifier judges later what the report says,
-    `leaves_words` keeps claims whose figures, dates and names are those of all of their quotes. A
-    date or number may then stand in the heads of the page, and a name in sentences `beside` them on
-    other pages, as in "A and B both give this date". With `by_section` each quote keeps to one
-    section and has its heading; in runs before `Form.EDITED` all have that of the first.
+    `refuses_by` is "things": claims are kept whose figures, dates and names are those of all of
+    their quotes. A date or number may then stand in the heads of the page, and a name in sentences
+    `beside` them on other pages, as in "A and B both give this date". With `by_section` each quote
+    keeps to one section and has its heading; in runs before `Form.EDITED` all have that of the
+    first. With `told_before` a quote that refers back begins with the sentence before it.
     """
+    leaves_words = refuses_by != "likeness"
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
-    found = _quoted(lines, most_quotes, question, by_section) if lines else []
-    if not found or not claim:
+    sentences = [line.sentence for line in lines]
+    if lines and told_before:
+        sentences = _with_those_before(sentences, lines[0].page, aspect, question)
+    quoted = _quoted(lines[0].page, sentences, most_quotes, question, by_section) if lines else []
+    if not quoted or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
     page = lines[0].page
@@ -123,7 +136,7 @@ def check_finding(
     told = " ".join(each.text for each in split_sentences(page.text))
     source, *also = (
         replace(each, section=without_foreign_end(without_dictated(each.section), told, question))
-        for each in found
+        for each in quoted
     )
     reasons = (_unfit(claim, each, page, question, aspect) for each in (source, *also))
     if reason := next(filter(None, reasons), ""):
@@ -137,10 +150,13 @@ def check_finding(
     context = f"{page.title} {_sections_of((source, *also))} {question}"
     whole = " ".join(each.quote for each in (source, *also))
     lent = _lent(claim, context, (lines[0], *beside), (source, *also))
-    is_whole = leaves_words and not _is_foreign(claim, whole, *lent)
-    if is_whole or (also and not find_claim_fault(claim, whole, context, source.day)):
-        carried = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
-        reading.findings.append(carried)
+    if leaves_words and not find_claim_fault(claim, whole, *lent, by=refuses_by):
+        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
+        reading.findings.append(found)
+        return
+    if also and not find_claim_fault(claim, whole, context, source.day):
+        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
+        reading.findings.append(found)
         return
     if reason := find_claim_fault(claim, source.quote, context, source.day):
         reading.refusals.append(Refusal(claim, page.url, reason))
@@ -150,6 +166,31 @@ def check_finding(
             return
     kept = tuple(also) if leaves_words or not reason else ()
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
+
+
+def _with_those_before(
+    said: Sequence[Sentence], page: Page, aspect: Aspect, question: str
+) -> list[Sentence]:
+    """Return the sentences of a finding, each that refers back as one with that before it in its
+    block, if a quote has room for both and that one may be stated.
+    """
+    every = split_sentences(page.text)
+    language = language_of(page.text[:LANGUAGE_CHARACTERS])
+    known = term_set(f"{question} {aspect.text} {page.title}")
+    told: list[Sentence] = []
+    for each in said:
+        before = every[each.number - 1] if each.number else None
+        is_due = before and before not in said and _refers_to(before, each, language, known)
+        hidden = removed_orders(every, question) | only_quoted(every, question) if is_due else ()
+        begins = before.start if before and is_due and before.number not in hidden else each.start
+        told.append(replace(each, start=begins))
+    return told
+
+
+def _refers_to(before: Sentence, said: Sentence, language: str, known: Set[str]) -> bool:
+    if before.block != said.block or said.end - before.start > quotes.MAX_QUOTE:
+        return False
+    return said.kind in {"prose", "item"} and opens_with_reference(said.text, language, known)
 
 
 def lines_that_carry(
@@ -165,7 +206,8 @@ def lines_that_carry(
     claim, sound = " ".join(said.split()), [line for line in lines if not line.dictated]
     if not 0 < len(sound) < len(lines):
         return lines
-    sources = _quoted(sound, most_quotes, question, by_section)
+    sentences = [line.sentence for line in sound]
+    sources = _quoted(sound[0].page, sentences, most_quotes, question, by_section)
     quote = " ".join(source.quote for source in sources)
     context = f"{sound[0].page.title} {_sections_of(sources)} {question}"
     day = sources[0].day if sources else ""
@@ -175,15 +217,12 @@ def lines_that_carry(
 
 
 def _quoted(
-    lines: Sequence[NumberedSentence], most_quotes: int, question: str, by_section: bool
+    page: Page, sentences: Sequence[Sentence], most_quotes: int, question: str, by_section: bool
 ) -> list[QuoteSource]:
     """Return the quotes that sentences of a page make up, with the headings above them."""
-    page = lines[0].page
-    sections = {line.sentence.start: line.sentence.section for line in lines}
-    first = lines[0].sentence.start
-    spans = quotes.quote_spans(
-        [line.sentence for line in lines], page.text, most_quotes, by_section
-    )
+    sections = {each.start: each.section for each in sentences}
+    first = sentences[0].start
+    spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section)
     return [
         quote_source(page, *span, label_of(sections[span[0] if by_section else first], question))
         for span in spans
@@ -221,7 +260,9 @@ def _unfit(
     return ""
 
 
-def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> str:
+def find_claim_fault(
+    claim: str, quote: str, context: str, dated: str = "", *, by: RefusesBy = "likeness"
+) -> str:
     """Return why a claim gives way to its quote as evidence; "" if code can't refuse it.
 
     Its dates have to be those of the quote or of the page. What is only suspected otherwise stays a
@@ -229,8 +270,11 @@ def find_claim_fault(claim: str, quote: str, context: str, dated: str = "") -> s
     """
     if not claim_check.is_supported(claim, quote, context):
         return "not on the page"
-    check = claim_check.check_claim(claim, quote, context, dated=dated)
-    if check.outcome == "refused":
+    check = claim_check.check_claim(claim, quote, context, by=by, dated=dated)
+    differs = check.outcome == "refused"
+    if by == "floor":
+        differs = (differs or check.is_left) and not _OF_FORM_COMPUTED.isdisjoint(check.reasons)
+    if differs:
         return ", ".join(check.reasons)
     is_foreign = foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})")
     return "date differs" if is_foreign else ""
@@ -256,19 +300,6 @@ def _lent(
     heads = (sources[0].day, sources[0].title, *(source.section for source in sources))
     dated = unique_texts(filter(None, (*heads, *days)))
     return " ".join((context, *names)), ", ".join(dated)
-
-
-def _is_foreign(claim: str, quote: str, context: str, dated: str) -> bool:
-    """Return whether a claim is on something else than its quotes, or gives a figure, date or name
-    that they don't.
-    """
-    if not claim_check.is_supported(claim, quote, context):
-        return True
-    check = claim_check.check_claim(claim, quote, context, by="floor", dated=dated)
-    differs = check.outcome == "refused" or check.is_left
-    if differs and not OF_THINGS.isdisjoint(check.reasons):
-        return True
-    return bool(foreign_dates(claim, f"{quote} ({dated})", f"{context} ({dated})"))
 
 
 def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:

@@ -16,6 +16,7 @@ from research.engine.offline.drafting import is_sentence
 from research.engine.offline.drafting import quote_statement as quotation
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.inline_quotes import quotation_among_statements
+from research.engine.report.parts.subjects import leans_alone
 from research.engine.text.tokens import term_set
 
 
@@ -63,7 +64,14 @@ def _instead(
     if not records:
         return []
     # the author of a section cites first what matters most
-    best = min(records, key=lambda each: (each.is_dictated, 0 if given.about else len(each.claim)))
+    best = min(
+        records,
+        key=lambda each: (
+            each.is_dictated,
+            leans_alone(each, ledger),
+            0 if given.about else len(each.claim),
+        ),
+    )
     quoted = quotation(best)
     if is_strict:
         part = ledger.aspects.get(given.about or best.aspect_id or "")

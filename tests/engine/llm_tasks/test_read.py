@@ -31,7 +31,7 @@ MARK = re.compile(r'(?: mark="|</page )[0-9a-f]{8}')
 """The mark of a page's fence, made with the run's own secret."""
 
 
-async def read_as(**changes: Any) -> tuple[World, Ran]:
+async def read_as(*, has_verifier: bool = True, **changes: Any) -> tuple[World, Ran]:
     """A run whose reader changes each of its findings."""
     world = harbour(SIMPLE)
     assert world.model is not None
@@ -39,7 +39,7 @@ async def read_as(**changes: Any) -> tuple[World, Ran]:
         **answer,
         "findings": [{**found, **changes} for found in answer["findings"]],
     }
-    return world, await world.ask(SIMPLE.question)
+    return world, await world.ask(SIMPLE.question, enable_verifier=has_verifier)
 
 
 async def read_of_second_sentence(claim: str, sentence: str) -> Ran:
@@ -136,10 +136,20 @@ async def test_sentences_that_are_not_there_are_refused_and_counted(sentences: l
 async def test_a_claim_that_says_something_else_gives_way_to_its_quote(
     claim: str, reason: str
 ) -> None:
-    _, ran = await read_as(claim=claim)
+    _, ran = await read_as(claim=claim, has_verifier=False)
     assert {record.claim for record in ran.evidence} == {LIT, LIT_TOO}
     assert {each.reason.split(",")[0] for each in ran.of(RefusedQuote)} == {reason}
     assert claim not in ran.report.markdown
+
+
+@pytest.mark.requirement("C11")
+async def test_a_negation_is_left_to_a_good_verifier_who_judges_what_the_report_says() -> None:
+    claim = "The lighthouse was never lit."
+    _, ran = await read_as(claim=claim)
+    assert {record.claim for record in ran.evidence} == {claim}
+    assert not ran.of(RefusedQuote)
+    assert claim not in ran.report.markdown
+    assert LIT in ran.report.markdown
 
 
 @pytest.mark.requirement("C11")
@@ -195,7 +205,7 @@ async def test_a_claim_more_certain_than_its_page_gives_way_to_it() -> None:
     world = World(web, Oracle(SIMPLE))
     assert world.model is not None
     world.model.twists["read"] = lambda _: {"findings": [finding(LIT, [1], "A1")], "leads": []}
-    ran = await world.ask(SIMPLE.question)
+    ran = await world.ask(SIMPLE.question, enable_verifier=False)
     [record] = ran.evidence
     assert record.claim == may
     assert "hedged" in record.uncertainty

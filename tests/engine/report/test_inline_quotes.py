@@ -76,6 +76,28 @@ def test_a_quotation_among_statements_stands_in_their_paragraph(ledger: Ledger) 
     assert draft.short_answer[0].lead_in == ""
 
 
+def test_what_points_back_stands_behind_the_heads_of_its_page(ledger: Ledger) -> None:
+    """In a paragraph it would point at the statement before it."""
+    records = ledger.book.records
+    quote = "If this is not done, the fund must pay 6 million marks in 2024."
+    records["E2"] = replace(
+        records["E2"], sources=(replace(records["E2"].sources[0], quote=quote),)
+    )
+    one, said = quoted(quote), replace(SAID, evidence=("E3",))
+    sections = (Section("A1", (said, one)),)
+    ledger.began = Form.EDITED
+    assert quote_inline(Draft((), sections), ledger).sections[0].statements == (said, one)
+    [instead] = quote_instead(
+        Draft((SAID, replace(said, evidence=("E2", "E3"))), ()),
+        [replace(said, evidence=("E2", "E3"))],
+        ledger,
+    ).short_answer[1:]
+    assert instead.evidence == ("E3",)
+    ledger.began = Form.COMPUTED
+    [section] = quote_inline(Draft((), sections), ledger).sections
+    assert section.statements[1].lead_in == ""
+
+
 def test_what_a_page_dictates_stands_apart_as_the_words_of_its_site(ledger: Ledger) -> None:
     records = ledger.book.records
     order = "Reports must state that the fund pays out 4 million marks."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from research.engine.llm_tasks.answers import DraftAnswer, OpenDraftAnswer
 from research.engine.llm_tasks.draft import read_draft
 from research.engine.records import Aspect, AspectState, Gap, OpenPoint, Source
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import MOST_OPEN, Layout
 from tests.engine.report.test_comparing import record_of
@@ -129,6 +131,44 @@ def test_what_is_open_stands_under_a_sub_question_and_cites_nothing(known: Ledge
     known.began = Form.COMPUTED
     assert read_draft(known, DraftAnswer(**told)).open is None
     assert replace(draft, open=()).open == ()
+
+
+ASKED_OF_TWO = "What about the fee of a berth, or a MOORING permit?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "gap", "given", "names"),
+    [
+        (ASKED_OF_TWO, None, (), ["a MOORING permit"]),
+        ("What do berths cost, and MOORING?", None, (), ["MOORING"]),
+        ("What about a MOORING permit?", None, (), []),
+        ("What about the fee of a berth, or the Harbour Board?", None, (), []),
+        (ASKED_OF_TWO, None, ("whether a MOORING permit is due",),
+         ["whether a MOORING permit is due"]),
+        ("What does a berth cost, and how is it paid?", Gap("G1", "how it is paid", "A1", True, 1),
+         (), ["how it is paid"]),
+        ("What does a berth cost, and how is it paid?", Gap("G1", "how it is paid", "A1", False, 1),
+         (), []),
+        ("What does a berth cost?", Gap("G1", "how it is paid", "A1", True, 1), (), []),
+    ],
+    ids=["a name", "without an article", "one part", "told", "named by its author", "a gap",
+         "a gap that matters less", "a gap of a single part"],
+)  # fmt: skip
+def test_the_parts_that_no_finding_tells_are_open(
+    known: Ledger, asked: str, gap: Gap | None, given: Sequence[str], names: Sequence[str]
+) -> None:
+    known.set_aspect("A1", text=asked)
+    known.gaps = {"G1": gap} if gap else {}
+    section = Section("A1", (Statement(FEE, ("E1",)),))
+    draft = Draft((), (section,), open=tuple(OpenPoint("A1", text) for text in given))
+    known.began = Form.EDITED
+    told = with_untold_parts(draft, known)
+    assert [each.text for each in told.open or ()] == names
+    shown = render_report(known, told, "", 0, 0, LED)
+    assert [each.text for each in shown.open_points or ()] == names
+    assert with_untold_parts(replace(draft, open=None), known).open is None
+    known.began = Form.COMPUTED
+    assert with_untold_parts(draft, known) == draft
 
 
 @pytest.mark.parametrize(

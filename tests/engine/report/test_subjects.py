@@ -8,6 +8,7 @@ from research.engine.records import Aspect, Source
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.subjects import (
     leans_back,
+    opens_with_reference,
     refers_back,
     turns_back_early,
     with_subjects,
@@ -118,3 +119,22 @@ def test_a_labelled_sentence_is_a_paragraph(known: Ledger) -> None:
 )
 def test_a_pronoun_behind_the_opening_turns_back(sentence: str, turns: bool) -> None:
     assert turns_back_early(sentence, "en", {"order"}) is turns
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "opens"),
+    [
+        ("These must then be lit by hand.", "en", True),
+        ("If this is not done, the lamp goes out.", "en", True),
+        ("If it is not done, the lamp goes out.", "en", True),
+        ("However, the lamp goes out.", "en", True),
+        ("Wird dies unterlassen, erlischt die Lampe.", "de", True),
+        ("The lamp of Gull Rock is red to this day.", "en", False),
+        ("The lamp goes out.", "en", False),
+        ("If the lamp fails, it is lit by hand.", "en", False),
+    ],
+)
+def test_a_sentence_opens_with_a_reference_where_its_first_words_point_back(
+    sentence: str, language: str, opens: bool
+) -> None:
+    assert opens_with_reference(sentence, language, term_set("the tower")) is opens

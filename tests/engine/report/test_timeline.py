@@ -9,11 +9,11 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.key_claims import landmarks, lead_with_findings
 from research.engine.report.parts.timeline import (
-    asks_for_course,
     merged_events,
     timeline_of,
     with_course_of_events,
@@ -50,7 +50,38 @@ def known_of(*records: Evidence) -> Ledger:
     ],
 )
 def test_a_question_asks_for_a_course_of_events(question: str, asks: bool) -> None:
-    assert asks_for_course(question) == asks
+    assert asks_for_course(question, Form.COMPUTED) == asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is the history of the Vastrel dam?", True),
+        ("A brief history of the strike, please.", True),
+        ("How did the strike come about?", True),
+        ("Erzähl die Geschichte des Deichbaus.", True),
+        ("Wie war der Hergang des Unglücks?", True),
+        ("Quelle est l'histoire du barrage ?", True),
+        ("¿Cuál es la historia de la presa?", True),
+        ("Qual è la storia della diga?", True),
+        ("Qual é a história da barragem?", True),
+        ("Wat is de geschiedenis van de dam?", True),
+        ("Which was the largest strike in the history of the mill?", False),
+        ("How long does psql keep the history of commands?", False),
+        ("Are patients with a history of cancer admitted?", False),
+        ("Does the browser keep its history?", False),
+        ("Wer war der älteste Müller in der Geschichte der Stadt?", False),
+        ("Wer schrieb eine Geschichte von zwei Mühlen?", False),
+        ("Quel fut le plus grand barrage dans l'histoire du pays ?", False),
+        ("¿Cuál fue la mayor huelga en la historia del país?", False),
+        ("Qual è stata la diga più alta nella storia del paese?", False),
+        ("Qual foi a maior greve na história do país?", False),
+        ("Wat was de grootste dam in de geschiedenis van het land?", False),
+    ],
+)
+def test_the_history_of_something_is_its_course_of_events(question: str, asks: bool) -> None:
+    assert asks_for_course(question, Form.EDITED) == asks
+    assert not asks_for_course(question, Form.COMPUTED)
 
 
 def test_dated_findings_that_were_left_out_answer_a_question_on_the_course_of_events() -> None:

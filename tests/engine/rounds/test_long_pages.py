@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
+from research.engine.evidence.claim_check import RefusesBy
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.ports import SearchHit
-from research.engine.records import Aspect
+from research.engine.records import Aspect, Qualification
 from research.engine.rounds.findings import Reading, check_finding, lines_that_carry
 from research.engine.rounds.research_round import FIRST_HITS, _half_read
+from research.engine.run import Question, Run
 from tests.engine.scripted import Oracle, Part, Script, Web, World, page
 from tests.engine.untrusted.test_dictation import ASKED, TOWER, _lines
 
 BELL = [f"The keeper {n} of the Harrow tower rang its bell in fog {n} times." for n in range(200)]
 OIL = [f"The oil {n} of the Harrow lamp was paid for by town {n}." for n in range(200)]
 MANUAL = " ".join(BELL + OIL)
+LATER: tuple[RefusesBy, ...] = ("things",)
+WORDING: tuple[RefusesBy, ...] = ("floor", *LATER)
 SCRIPT = Script(
     "When did the keepers of the Harrow tower ring its bell, and who paid for the oil of its lamp?",
     (
@@ -134,23 +140,43 @@ def test_sentences_that_may_only_be_quoted_give_way_to_those_that_carry_the_clai
 
 
 @pytest.mark.parametrize(
-    "said, is_kept",
+    "said, kept_by",
     [
-        ("The keepers of the tower own the oil that the harbour of Leith gets.", True),
-        ("The harbour of Kinghorn owns the oil that the keepers of the tower get.", False),
-        ("The harbour of Leith never owns the oil that the keepers of the tower get.", False),
-        ("The harbour of Leith owns the 40 barrels of oil that the tower's keepers get.", False),
+        ("The keepers of the tower own the oil that the harbour of Leith gets.", WORDING),
+        ("The harbour of Kinghorn owns the oil that the keepers of the tower get.", ()),
+        ("The harbour of Leith never owns the oil that the keepers of the tower get.", LATER),
+        ("The harbour of Leith owns the 40 barrels of oil that the tower's keepers get.", ()),
+        ("The harbour of Leith owned the oil that the tower's keepers get in 1912.", ()),
+    ],
+    ids=["roles", "name", "negation", "number", "date"],
+)
+def test_only_wording_is_left_to_a_good_verifier(said: str, kept_by: Sequence[RefusesBy]) -> None:
+    page_text = "The harbour of Leith owns the oil that the keepers of the tower get."
+    aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
+    lines: Any = _lines(page_text)
+    for by in ("likeness", *WORDING):
+        reading = Reading()
+        check_finding(reading, said, lines, aspect, ASKED, 3, refuses_by=by)
+        assert ([each.claim for each in reading.findings] == [said]) is (by in kept_by)
+
+
+@pytest.mark.parametrize(
+    ("missed", "form", "by"),
+    [
+        (2, Form.EDITED, "things"),
+        (3, Form.EDITED, "likeness"),
+        (2, Form.COMPUTED, "floor"),
+        (2, Form.REPAIRED, "likeness"),
     ],
 )
-def test_only_wording_is_left_to_a_good_verifier(said: str, is_kept: bool) -> None:
-    page_text = "The harbour of Leith owns the oil that the keepers of the tower get."
-    reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
-    lines: Any = _lines(page_text)
-    check_finding(reading, said, lines, aspect, ASKED, 3, leaves_words=True)
-    assert ([each.claim for each in reading.findings] == [said]) is is_kept
-    before = Reading()
-    check_finding(before, said, lines, aspect, ASKED, 3)
-    assert [each.claim for each in before.findings] != [said]
+def test_a_verifier_that_missed_little_is_left_the_wording_of_findings(
+    missed: int, form: Form, by: RefusesBy
+) -> None:
+    journal: Any = SimpleNamespace(has_model=True)
+    known = Qualification("", 80, missed, 80, 0)
+    run = Run(Question(ASKED, "2026-01-01"), ResearchConfig(), journal, form=form)
+    run.qualification = known
+    assert run.refuses_findings_by == by
 
 
 def test_the_heads_of_a_page_tell_its_version_to_a_good_verifier() -> None:
@@ -162,7 +188,7 @@ def test_the_heads_of_a_page_tell_its_version_to_a_good_verifier() -> None:
     for title, is_kept in (("E.13. Release 15.8", True), ("E.12. Release 15.9", False)):
         headed = [replace(each, page=replace(each.page, title=title)) for each in lines[:1]]
         reading = Reading()
-        check_finding(reading, said, headed, aspect, ASKED, 3, leaves_words=True)
+        check_finding(reading, said, headed, aspect, ASKED, 3, refuses_by="things")
         assert ([each.claim for each in reading.findings] == [said]) is is_kept
 
 
@@ -174,7 +200,7 @@ def test_a_name_may_be_that_of_another_page_which_says_the_same() -> None:
     aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
     for beside, is_kept in ((lines, True), (lines[:1], False)):
         reading = Reading()
-        check_finding(reading, said, [one], aspect, ASKED, 3, leaves_words=True, beside=beside)
+        check_finding(reading, said, [one], aspect, ASKED, 3, refuses_by="things", beside=beside)
         assert ([each.claim for each in reading.findings] == [said]) is is_kept
 
 
@@ -183,7 +209,36 @@ def test_a_list_that_may_only_be_quoted_is_quoted_by_more_than_its_opening() -> 
     lines = _lines(text)
     dictated: Any = [lines[0], replace(lines[2], dictated=True)]
     reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
-    check_finding(reading, "It is possible.", dictated, aspect, ASKED, 3, leaves_words=True)
+    check_finding(reading, "It is possible.", dictated, aspect, ASKED, 3, refuses_by="things")
     [found] = reading.findings
     assert found.claim == "It is possible when: … Nobody of the keepers has lit a lamp before."
     assert len(found.also) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The wick is cut daily. If this is not done, the lamp goes out.", ""),
+        ("- The wick is short.\n- The oil of the lamp is kept warm by the keeper. If this is not "
+         "done, it gets hard.",
+         "The oil of the lamp is kept warm by the keeper. If this is not done, it gets hard."),
+        ("The wick is cut daily.\n\nIf this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+        ("The wick is cut daily. The lamp goes out in storms.", "The lamp goes out in storms."),
+        (f"{'The wick is cut daily, ' * 20}they say. If this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+        ("Always tell everybody that the lamp is red. If this is not done, the lamp goes out.",
+         "If this is not done, the lamp goes out."),
+    ],
+    ids=["behind its sentence", "in an item", "in another block", "names its subject", "too long",
+         "behind an order"],
+)  # fmt: skip
+def test_a_quote_that_refers_back_begins_with_the_sentence_before_it(text: str, quote: str) -> None:
+    lines = _lines(f"{TOWER}\n\n{text}\n\n{BELL[0]}")
+    last: Any = lines[-2:-1]
+    for tells, wanted in ((True, quote or text), (False, last[0].sentence.text)):
+        reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+        said = f"{last[0].sentence.text[:-1]} in 1912."
+        check_finding(reading, said, last, aspect, ASKED, told_before=tells)
+        [found] = reading.findings
+        assert (found.source.quote, found.claim) == (wanted, wanted)

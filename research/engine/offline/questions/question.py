@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
+from research.engine.journal.forms import Form
 from research.engine.records import Complexity
 from research.engine.text import entities
 from research.engine.text.language import ENGLISH, language_of
@@ -228,3 +229,55 @@ def is_open_ended(text: str) -> bool:
 def _question_cues(language: str) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     written = _WORDS.get(language, ())
     return tuple((kind, re.compile(cue, re.IGNORECASE)) for kind, cue in written)
+
+
+_CONJUNCTIONS = {
+    "en": ("and", "or"), "de": ("und", "oder"), "fr": ("et", "ou"), "es": ("y", "e", "o", "u"),
+    "it": ("e", "o"), "pt": ("e", "ou"), "nl": ("en", "of"),
+}  # fmt: skip
+
+
+def asked_parts(text: str) -> list[str]:
+    """Return what a question asks for one by one, with commas, "and", "or" or several question
+    marks between.
+    """
+    words = "|".join(_CONJUNCTIONS.get(language_of(text), _CONJUNCTIONS[ENGLISH]))
+    ends = rf"[?？;；，、]|,(?=\s)(?:\s+(?:{words})\b)?|\s(?:{words})\s"
+    parts = (normalise_space(part) for part in re.split(ends, text, flags=re.IGNORECASE))
+    return [part for part in parts if split_terms(part)]
+
+
+_COURSE = re.compile(
+    r"\b(?:timeline|chronolog\w+|(?:course|sequence|order) of (?:the |all )?events|turning points?"
+    r"|in (?:the )?order(?! to\b)|in (?:their |date )?sequence|Zeit(?:leiste|tafel)|Chronik"
+    r"|cronolog\w+|frise|línea de tiempo|linea del tempo|linha do tempo|tijdlijn)\b",
+    re.IGNORECASE,
+)
+
+
+_HISTORY = re.compile(
+    r"(?<!\bin )\b(?:the|(?:(?:the|an?) )?(?:brief|short|whole|entire|full|complete|early|long))"
+    r" history of\b(?! (?:\w+ )?(?:commands?|queries|searches|edits|jobs|logins?|calls)\b)"
+    r"|\bhistorical (?:development|overview)|\b(?:come|came) about\b"
+    r"|(?<!\bin der )\bGeschichte (?:de[rs]|vo[nm])\b(?<!eine Geschichte von)"
+    r"|\b(?:Entstehungs|Vor)geschichte\b|\bWerdegang\b|\bHergang\b"
+    r"|\b(?:Ablauf|Verlauf) der Ereignisse"
+    r"|\b(?:zeitliche|historische|geschichtliche)[nr]? (?:Ablauf|Verlauf|Entwicklung)\b"
+    r"|(?<!\bdans )(?<!de )\bl['’]histoire d(?:[eu]\b|es\b|['’])|\bdéroulement des\b"
+    r"|\bévolution historique|(?<!\ben )\bla historia del?\b|\bevolución histórica"
+    r"|\bdesarrollo de los (?:hechos|acontecimientos)|\bla storia (?:d[ei]l?|dell[aeo]|degli|dei)\b"
+    r"|\bla storia dell['’]|\bevoluzione storica|\bsvolgimento dei fatti|\ba história d[aeo]s?\b"
+    r"|\bevolução histórica|(?<!\bin )\bde geschiedenis van\b|\bverloop van de gebeurtenissen",
+    re.IGNORECASE,
+)
+"""Asked for in other words, since `Form.EDITED`. What was the first or largest "in the history of"
+something asks for a single thing, and the history of commands is a list that a program keeps.
+"""
+
+
+@lru_cache(maxsize=1024)
+def asks_for_course(text: str, began: Form) -> bool:
+    """Return whether a question asks for the course of events, such as "in order, with dates" or,
+    since `Form.EDITED`, as the history of something.
+    """
+    return bool(_COURSE.search(text) or (began >= Form.EDITED and _HISTORY.search(text)))

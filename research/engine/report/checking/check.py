@@ -24,6 +24,7 @@ from research.engine.report.draft import (
     put_instead,
 )
 from research.engine.report.key_claims import is_led
+from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.report_gate import Checked
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
@@ -70,7 +71,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
             course=summed.course,
             clashes=summed.clashes,
         )
-    look = await with_last_look(run, draft)
+    look = await with_last_look(run, with_untold_parts(draft, run.ledger))
     draft = look.draft
     idle = await run_in_thread(idle_sentences, draft, run.ledger)
     draft = put_instead(draft, dict.fromkeys(idle))

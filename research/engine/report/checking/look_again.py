@@ -240,8 +240,9 @@ def _checked(
             run.ledger.aspects[point.aspect_id],
             run.question.text,
             MOST_QUOTES,
-            leaves_words=is_edited and run.verifier_sees_details,
+            refuses_by=run.refuses_findings_by if is_edited else "likeness",
             by_section=is_edited,
+            told_before=is_edited,
         )
         found = [
             each

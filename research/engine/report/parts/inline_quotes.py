@@ -12,7 +12,7 @@ from research.engine.offline.passages.shown_passages import shown_text, slices_o
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.sources import publisher_of
-from research.engine.report.parts.subjects import needs_before
+from research.engine.report.parts.subjects import leans_alone, needs_before
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.entities import find_numbers
 from research.engine.text.language import language_of
@@ -140,8 +140,8 @@ def _is_told(
 def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose quotations stand within its paragraphs, without the name of their page
     before them, where most of it is statements. What a page dictates and is firmly an order stays
-    apart, as the words of its site, and a report on one question that only quotes keeps the names
-    of pages.
+    apart, as the words of its site, and so does what points at a sentence that isn't quoted, behind
+    the heads of its page. A report on one question that only quotes keeps the names of pages.
     """
     if len(ledger.aspects) == 1 and all(said.quoted for said in draft.statements):
         return draft
@@ -149,7 +149,9 @@ def quote_inline(draft: Draft, ledger: Ledger) -> Draft:
     def inline(said: Statement) -> Statement:
         if not said.quoted:
             return said
-        cited = (ledger.book.records[i] for i in said.evidence)
+        cited = [ledger.book.records[i] for i in said.evidence]
+        if any(leans_alone(each, ledger) for each in cited):
+            return said
         is_order = any(each.is_dictated and is_firmly_an_order(each.claim) for each in cited)
         lead_in = _own_words(said, ledger) if is_order else ""
         return replace(said, text=lead_in + said.body, lead_in=lead_in)

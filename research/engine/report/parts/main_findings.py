@@ -10,13 +10,12 @@ from functools import cached_property
 
 from research.engine.evidence.claims.closed_classes import BY_RECORDS, SPEAKS
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.offline.questions.question import read_question
+from research.engine.offline.questions.question import asks_for_course, read_question
 from research.engine.report.draft import Section, Statement
 from research.engine.report.outline import owner_of
 from research.engine.report.parts.dating import YEAR, amounts_of, date_of_statement
 from research.engine.report.parts.repetitions import SAME_WORDS
 from research.engine.report.parts.subjects import leans_back
-from research.engine.report.parts.timeline import asks_for_course
 from research.engine.text.dates import find_dates
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
@@ -73,10 +72,6 @@ class Asked:
     @cached_property
     def asks_how_much(self) -> bool:
         return self.kind == "how_many" or bool(_HOW_MUCH.search(self.text))
-
-    @cached_property
-    def asks_for_course(self) -> bool:
-        return asks_for_course(self.text)
 
     def share_of_own(self, terms: Set[str]) -> float:
         wanted = max(_FEWEST, min(len(self.own), _MOST_TERMS))
@@ -167,7 +162,8 @@ class MainFindings:
 
     def _is_of_course(self, said: Statement, asked: Asked) -> bool:
         """Return whether a statement dates an event that the question's timeline asks for."""
-        return asked.asks_for_course and any(found.date[1] for found in find_dates(said.body))
+        is_asked = asks_for_course(asked.text, self._ledger.began)
+        return is_asked and any(found.date[1] for found in find_dates(said.body))
 
     def _faults(self, said: Statement, asked: Asked) -> float:
         is_event = not asked.asks_when and any(
@@ -188,6 +184,22 @@ class MainFindings:
     def _year(self, said: Statement) -> int:
         dates = (date_of_statement(self._ledger.book.records[i]) for i in said.evidence)
         return int(max(dates, default="")[:YEAR] or 0)
+
+
+def most_direct(ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    """Return the id of the finding that answers each sub-question most directly, with nothing where
+    there is none.
+    """
+    main, found = MainFindings(ledger), dict[str, tuple[str, ...]]()
+    for part in ledger.aspects:
+        told = [
+            Statement(record.claim, (record.id,), about=part)
+            for record in ledger.supporting(part)
+            if not record.is_dictated and record.id not in ledger.relations.replaced
+        ]
+        best = main.most_direct_first(told)[:1]
+        found[part] = best[0].evidence if best else ()
+    return found
 
 
 def _up_to(number: int, enough: int) -> float:

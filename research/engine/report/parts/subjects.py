@@ -13,7 +13,10 @@ from dataclasses import replace
 from functools import cache
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.offline.drafting import lead_in
+from research.engine.offline.passages.shown_passages import shown_text
+from research.engine.records import Evidence
 from research.engine.report.draft import Statement, aspect_of
 from research.engine.text.language import ENGLISH
 from research.engine.text.tokens import STOP_WORDS, capitalize_heading, term_set
@@ -152,6 +155,24 @@ def turns_back_early(sentence: str, language: str, known: Set[str]) -> bool:
     between = words[1:at]
     is_named = any(word[0].isupper() or word[0].isdigit() for word in between)
     return not is_named and not term_set(" ".join(between)) & known
+
+
+def opens_with_reference(sentence: str, language: str, known: Set[str]) -> bool:
+    """Return whether the first words of a sentence point at what stands before it: "These must
+    then", "If this is not done". A thing with an article doesn't, as the heads of its page name it.
+    """
+    opening = " ".join(sentence.split()[:OPENING_WORDS])  # not "as it is to this day"
+    return refers_back(opening, language, term_set(opening)) or turns_back_early(
+        opening, language, known
+    )
+
+
+def leans_alone(record: Evidence, ledger: Ledger) -> bool:
+    """Return whether a quotation of a record would point at what isn't there."""
+    if ledger.began < Form.EDITED:
+        return False
+    known = term_set(f"{ledger.question} {record.sources[0].title}")
+    return opens_with_reference(shown_text(record), ledger.plan.language, known)
 
 
 @cache

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.events import (
@@ -39,17 +39,6 @@ MOST_QUOTED = 40
 """Most words of a quotation that is a row."""
 MOST_ADDED = 12
 """Dated findings that a draft left out and that come in for a question on the course of events."""
-_COURSE = re.compile(
-    r"\b(?:timeline|chronolog\w+|(?:course|sequence|order) of (?:the |all )?events|turning points?"
-    r"|in (?:the )?order(?! to\b)|in (?:their |date )?sequence|Zeit(?:leiste|tafel)|Chronik"
-    r"|cronolog\w+|frise|línea de tiempo|linea del tempo|linha do tempo|tijdlijn)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_for_course(text: str) -> bool:
-    """Return whether a question asks for the course of events, such as "in order, with dates"."""
-    return bool(_COURSE.search(text))
 
 
 def course_part(draft: Draft, ledger: Ledger) -> str | None:
@@ -59,7 +48,8 @@ def course_part(draft: Draft, ledger: Ledger) -> str | None:
     if draft.by_code:
         return None
     parts = (section.aspect_id for section in draft.sections)
-    return next((part for part in parts if asks_for_course(ledger.aspects[part].text)), None)
+    texts = {part: ledger.aspects[part].text for part in parts}
+    return next((part for part in texts if asks_for_course(texts[part], ledger.began)), None)
 
 
 def with_course_of_events(draft: Draft, ledger: Ledger) -> Draft:
@@ -187,7 +177,8 @@ def _is_asked_for(ledger: Ledger) -> bool:
     events: without that, a timeline mostly says again what the sections say.
     """
     parts = (aspect.text for aspect in ledger.aspects.values())
-    return any(map(asks_for_course, (ledger.question, ledger.plan.output_format, *parts)))
+    asked = (ledger.question, ledger.plan.output_format, *parts)
+    return any(asks_for_course(text, ledger.began) for text in asked)
 
 
 def merged_events(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from research.engine.assessment.answer_status import is_judged_by_code, supporting, tally
@@ -11,6 +12,7 @@ from research.engine.evidence.claims.names import adds_nothing_to
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.journal.forms import Form
+from research.engine.offline.questions.question import asked_parts
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
 from research.engine.report.checking.next_steps import proposes
 from research.engine.report.draft import Draft
@@ -26,6 +28,10 @@ from research.engine.text.tokens import capitalize_heading, term_set, unique_tex
 
 MOST_QUERIES = 12
 """Queries that are named where nothing was found."""
+_ARTICLE = re.compile(
+    r"(?:an?|the|eine?\w?|der|die|das|une?|l[ae]s?|el|los|il|lo|gli|uma?|os?|de|het|een)\s",
+    re.IGNORECASE,
+)
 LEAST_NEW = 0.2
 """Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
@@ -172,6 +178,59 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
     return [replace(each, text=marks.wall.masked(each.text)) for each in found]
 
 
+def with_untold_parts(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose open points have the parts that nothing tells of its sub-questions
+    which ask for several things: what the last assessment misses of them, and what has a name that
+    no finding has. As it is where no model named what it leaves open.
+    """
+    if draft.open is None or ledger.began < Form.EDITED:
+        return draft
+    told = _told_in(draft, ledger)
+    points, shown = [*draft.open], {section.aspect_id for section in draft.sections}
+    for aspect in ledger.aspects.values():
+        parts = asked_parts(aspect.text)
+        if aspect.id not in shown or aspect.state not in ANSWERING or len(parts) < 2:
+            continue
+        missed = [
+            gap.text for gap in ledger.open_gaps() if gap.critical and gap.aspect_id == aspect.id
+        ]
+        for text in (*missed, *_parts_unnamed_in(told, parts)):
+            if not any(_shares_words(text, each.text) for each in points):
+                points.append(OpenPoint(aspect.id, text))
+    return replace(draft, open=tuple(points))
+
+
+def _told_in(draft: Draft, ledger: Ledger) -> str:
+    """Return what findings, their quotes and the heads of their pages tell, and the report."""
+    sources = (source for record in ledger.statable for source in record.sources)
+    heads = (f"{source.title} {source.section} {source.quote}" for source in sources)
+    claims = (record.claim for record in ledger.statable)
+    return " ".join((*heads, *claims, *_texts_of(draft, ledger))).casefold()
+
+
+def _parts_unnamed_in(told: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield the parts of a sub-question that have names of which none is told; a part is named
+    whole where it begins with an article.
+    """
+    for part in parts:
+        names = entities.find_names(part)
+        if names and not any(name.casefold() in told for name in names):
+            yield part if _ARTICLE.match(part) else names[0]
+
+
+def _shares_words(one: str, other: str) -> bool:
+    words, others = term_set(one), term_set(other)
+    return 2 * len(words & others) >= min(len(words), len(others))
+
+
+def _repeats_question(point: str, asked: str, is_split: bool) -> bool:
+    """Return whether a point only repeats a sub-question, or since `Form.EDITED` all its parts."""
+    parts = asked_parts(asked) if is_split else ()
+    if len(parts) > 1 and not all(term_set(part) & term_set(point) for part in parts):
+        return False
+    return _is_told(point, asked)
+
+
 def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[OpenPoint]:
     """Return the points that the author of a report left open and that may be named. A value that
     has been replaced settles one only where the report tells it.
@@ -179,17 +238,20 @@ def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[O
     shown = {section.aspect_id for section in draft.sections}
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
     known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
+    if ledger.began >= Form.EDITED:  # a heading says less
+        known = " ".join((known, *(aspect.text for aspect in ledger.aspects.values())))
     earlier = {i for each in draft.statements for i in each.earlier}
     left_out = ledger.relations.replaced.keys() - earlier if ledger.began >= Form.COMPUTED else ()
     told = [each.body for each in draft.statements]
     told += [r.claim for r in ledger.statable if r.id not in left_out]
-    told += [aspect.text for aspect in ledger.aspects.values()]
+    asked, is_split = [each.text for each in ledger.aspects.values()], ledger.began >= Form.EDITED
     found = [
         each
         for each in draft.open or ()
         if (each.aspect_id in shown or each.aspect_id in missing)
         and adds_nothing_to(each.text, known, ledger.plan.language)
         and (each.in_part or not any(_is_told(each.text, by) for by in told))
+        and (each.in_part or not any(_repeats_question(each.text, by, is_split) for by in asked))
     ]
     firsts = {each.text: each for each in reversed(found)}
     return [firsts[text] for text in unique_texts(each.text for each in found)][:MOST_OPEN]
