@@ -1,20 +1,22 @@
-/* Reading a report: citations beside the text, their glances, and copies. */
+/* Reading a report: citations, glances, copies. */
 
 // a citation beside the text:
 
 const panel = () => document.getElementById("citation-panel");
 let opener = null;
+let kept; // place of a judged finding
 
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.target === panel() && event.detail.elt.closest(".cite")) {
-    opener = event.detail.elt;
-  }
+document.addEventListener("htmx:beforeRequest", ({ detail: { target, elt } }) => {
+  if (target !== panel()) return;
+  if (elt.closest(".cite")) opener = elt;
+  kept = elt.closest(".card")?.closest(".in-panel").scrollTop;
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== panel()) return;
-  panel().parentElement.classList.add("panel-open");
-  showQuote(panel().querySelector(".in-panel"));
+  const shown = panel().querySelector(".in-panel");
+  if (kept) shown.scrollTop = kept;
+  else showQuote(shown);
   panel().focus({ preventScroll: true });
 });
 
@@ -78,7 +80,7 @@ document.addEventListener("keydown", (event) => {
   if (target.value.trim()) target.form.requestSubmit();
 });
 
-// the section that is read, and the pages that it cites:
+// the section that is read and its pages:
 
 addEventListener("scroll", tellSection, { passive: true });
 document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
@@ -165,7 +167,6 @@ tellSection();
 
 function close() {
   panel().replaceChildren();
-  panel().parentElement.classList.remove("panel-open");
   if (!opener) return;
   const same = `.cite a[href="${opener.getAttribute("href")}"]`;
   (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import Http404
 
 from dashboard.queries.queries import THREAD_FIELDS, Viewer, with_reports
@@ -100,8 +101,10 @@ def thread_questions(thread_id: int) -> Sequence[Run]:
 
 def later_questions(run: Run) -> Sequence[Run]:
     """Return the questions of a thread that were asked after that of a run."""
-    own = run.origin_id or run.pk
-    return [row for row in thread_questions(run.thread_id) if (row.origin_id or row.pk) > own]
+    found = Run.objects.filter(thread=run.thread_id).newest_versions()
+    found = found.annotate(first=Coalesce("origin_id", "pk"))
+    later = found.filter(first__gt=run.origin_id or run.pk).select_related("thread")
+    return list(later.order_by("first", "pk"))
 
 
 def find_corrections(rows: RunRows, later: Sequence[Run]) -> list[Correction]:
@@ -110,7 +113,7 @@ def find_corrections(rows: RunRows, later: Sequence[Run]) -> list[Correction]:
     A follow-up keeps the ids and claims of the records that it takes over.
     """
     reports = {row.run_id: row for row in Report.objects.filter(run__in=later).order_by("number")}
-    if not rows.cited_labels or not reports:
+    if not reports or not rows.cited_labels:
         return []
     claims = {row.label: row.claim for row in rows.evidence}
     wanted = Q(label__in=rows.cited_labels) | ~Q(contradicts=[])

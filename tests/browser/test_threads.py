@@ -93,6 +93,24 @@ def test_another_shape(stopping_server: Server, open_page: Open, script: bool) -
     assert "| Sub-question | Answer | Support |" in saved.value.path().read_text()
 
 
+def test_one_finding_behind_a_number_is_judged_in_its_place(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_report(open_page, sample_server)
+    page.locator(".report li .cite a", has_text="1").first.click()
+    panel = page.locator("#citation-panel")
+    panel.get_by_text("Judge them one by one").click()
+    last = panel.locator(".checked").last
+    last.get_by_role("button", name="Doesn’t").click()
+    expect(last).to_contain_text("Rejected. Press again to take it back.")
+    expect(last).to_be_in_viewport()
+    expect(panel.locator(".checked").first).to_contain_text("If rejected")
+    check(page)
+    last.get_by_role("button", name="Doesn’t").click()
+    expect(last).to_contain_text("If rejected")
+    expect(page.locator(".column .rejected")).to_have_count(0)
+
+
 def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> None:
     page = open_page(shallow_server)
     ask_and_start(page, CHAINED)

@@ -55,7 +55,7 @@ def test_a_report_is_exported(api: Client, finished: Run) -> None:
     exported = api.get(f"{path}/md")
     assert exported.headers["Content-Type"].startswith("text/markdown")
     assert QUOTE in exported.content.decode()
-    assert QUOTE not in api.get(f"{path}/md?quotes=false").content.decode()
+    assert "## Quotes" not in api.get(f"{path}/md?quotes=false").content.decode()
     assert api.get(f"{path}/exe").status_code == 404
 
 
