@@ -107,9 +107,8 @@ class Plain(Payload):
         "skip", "same_topic", "new_topic", "stop", "plan_by_code", "finish_by_code", "cancel",
         "pause", "resume", "retry"
     ] = Field(
-        description="`plan_by_code` and `finish_by_code` break off the model’s call while a run is "
-        "planned or written: the question as it is worded becomes the plan; what isn’t written or "
-        "checked appears as quotations."
+        description="`plan_by_code` and `finish_by_code` don’t wait for the model: the question "
+        "is the plan; what isn’t written or checked appears as quotations."
     )  # fmt: skip
 
 
@@ -154,9 +153,8 @@ class Topic(Payload):
 
 
 class Instruction(Payload):
-    """What to look for, use or tell, in words; followed from the start if given at the
-    plan, otherwise from the end of the round on. `drop_instruction` takes one back, which
-    may be that of the run before a follow-up.
+    """What to look for, use or tell, in words; from the start if given at the plan, otherwise
+    from the end of the round on. `drop_instruction` takes one back.
     """
 
     kind: Literal["instruct", "drop_instruction"]

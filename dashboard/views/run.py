@@ -288,27 +288,6 @@ def instruct(request: HttpRequest, public_id: str) -> HttpResponse:
     return send_command(request, run, lambda: runs.instruct(request.user, run, text))
 
 
-@by_form
-def drop_instruction(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    text = request.POST.get("text", "")
-    return send_command(request, run, lambda: runs.drop_instruction(request.user, run, text))
-
-
-@by_form
-def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    topic = request.POST.get("topic", "")
-    return send_command(request, run, lambda: runs.drop_topic(request.user, run, topic))
-
-
-@by_form
-def withdraw_topic(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    topic = request.POST.get("topic", "")
-    return send_command(request, run, lambda: runs.withdraw_topic(request.user, run, topic))
-
-
 def command_view(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
     """Return the view of a command without parameters."""
 
@@ -320,6 +299,22 @@ def command_view(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, s
     return view
 
 
+def text_view(
+    tell: Callable[[Any, Run, str], object], name: str
+) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Return the view of a command with the text of one field."""
+
+    @by_form
+    def view(request: HttpRequest, public_id: str) -> HttpResponse:
+        run, text = queries.find_run(request.user, public_id), request.POST.get(name, "")
+        return send_command(request, run, lambda: tell(request.user, run, text))
+
+    return view
+
+
+drop_topic = text_view(runs.drop_topic, "topic")
+withdraw_topic = text_view(runs.withdraw_topic, "topic")
+drop_instruction = text_view(runs.drop_instruction, "text")
 pause = command_view(runs.pause_run)
 resume = command_view(runs.resume_run)
 retry = command_view(runs.retry_run)

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, transaction
 from django.db.models import F, Max, Q, QuerySet
+from django.utils import timezone
 
 from research.engine.records import Status
 from research.models import Run
@@ -202,3 +203,17 @@ def place_of(run: Run) -> Place | None:
     before |= Q(priority=run.priority, turn=run.turn, pk__lt=run.pk)
     waiting = queued_runs().filter(lease_until=None)
     return Place(waiting.filter(before).count() + 1, waiting.count(), bool(count_slots()))
+
+
+RECENT = timedelta(hours=1)
+PACE_UNKNOWN_SECONDS = 60.0
+"""Assumed time from one start to the next while no run has ended recently."""
+
+
+def next_free_place(starts: int) -> datetime:
+    """Return when so many runs will have started, at the pace of the last hour; rounded up."""
+    now = timezone.now()
+    ended = Run.objects.filter(finished_at__gte=now - RECENT).count()
+    pace = RECENT.total_seconds() / ended if ended else PACE_UNKNOWN_SECONDS
+    due = now + timedelta(seconds=max(60.0, starts * pace))
+    return due.replace(second=0, microsecond=0) + timedelta(minutes=1)

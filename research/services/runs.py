@@ -8,7 +8,6 @@ allow it, `PermissionDenied` if the run belongs to another user.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from django.conf import settings
@@ -25,7 +24,7 @@ from research.engine.threads.start import PLAN_TERMS
 from research.engine.threads.user_commands import INSTRUCTION_LENGTH, MOST_INSTRUCTIONS
 from research.models import Command, Run, Thread
 from research.models.runs import Priority
-from research.queue.admission import next_turn, queued_runs
+from research.queue.admission import next_free_place, next_turn, queued_runs
 from research.runtime import installation
 from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
@@ -45,17 +44,13 @@ from research.worker.commands import (
 from research.worker.fail_or_cancel import cancelled_columns, mark_cancel_taken, try_again
 from research.worker.leases import Lease, claim_run, is_held
 
-QUESTION_LENGTH = 2_000
-TEXT_LENGTH = 2_000
+QUESTION_LENGTH = TEXT_LENGTH = 2_000
 TOPICS = 20
 DEPTHS: tuple[str, ...] = get_args(ResearchConfig.model_fields["research_depth"].annotation)
 TOO_MANY_INSTRUCTIONS = f"A run takes at most {MOST_INSTRUCTIONS} instructions."
 MOST_ROUNDS = 10
 KEY_USED = "This idempotency key was used for a different question or other settings."
 REPEATABLE_STATUSES = frozenset({Status.FAILED, Status.CANCELLED})
-RECENT = timedelta(hours=1)
-PACE_UNKNOWN_SECONDS = 60.0
-"""Assumed time from one start to the next while no run has ended recently."""
 
 FULL = (
     "The queue is full: {waiting:,} questions wait, {own:,} of them yours. Please ask again after "
@@ -296,18 +291,16 @@ def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
     return _store_command(actor, run, Kind.DIG_DEEPER, rounds=rounds)
 
 
-def instruct(actor: AbstractUser, run: Run, text: str) -> Command:
+def instruct(actor: AbstractUser, run: Run, text: str, kind: Kind = Kind.INSTRUCT) -> Command:
     """Tell a run, in the person's own words, what to look for or how to report it."""
     line = " ".join(text.split())
     told = _clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
-    return _store_command(actor, run, Kind.INSTRUCT, text=told)
+    return _store_command(actor, run, kind, text=told)
 
 
 def drop_instruction(actor: AbstractUser, run: Run, text: str) -> Command:
     """Let a run follow an instruction no longer, such as one of the run that it follows up."""
-    line = " ".join(text.split())
-    told = _clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
-    return _store_command(actor, run, Kind.DROP_INSTRUCTION, text=told)
+    return instruct(actor, run, text, Kind.DROP_INSTRUCTION)
 
 
 def plan_by_code(actor: AbstractUser, run: Run) -> Command:
@@ -316,9 +309,7 @@ def plan_by_code(actor: AbstractUser, run: Run) -> Command:
 
 
 def finish_by_code(actor: AbstractUser, run: Run) -> Command:
-    """Wait for the model no longer while a report is written: what it has not written by now
-    appears as quotations, and what it has not checked stays only where code vouches for it.
-    """
+    """Wait for the model no longer while a report is written: quotations take its place."""
     return _store_command(actor, run, Kind.FINISH_BY_CODE)
 
 
@@ -347,10 +338,9 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
         told = None if kind in REPEATABLE else waiting.filter(kind=kind).first()
         if kind in INSTRUCTING:
             told = waiting.filter(kind=kind, payload=payload).first()
-        if kind is Kind.INSTRUCT:
-            given = Command.objects.filter(run=now, kind=kind).count()
-            if told is None and given >= MOST_INSTRUCTIONS:
-                raise ServiceError(TOO_MANY_INSTRUCTIONS)
+        given = Command.objects.filter(run=now, kind=Kind.INSTRUCT)
+        if kind is Kind.INSTRUCT and told is None and given.count() >= MOST_INSTRUCTIONS:
+            raise ServiceError(TOO_MANY_INSTRUCTIONS)
         if told is None:
             payload |= _change_depth(now, payload)
             told = Command.objects.create(run=now, actor=actor, kind=kind, payload=payload)
@@ -399,23 +389,12 @@ def _clean_text(value: str, what: str, limit: int, about: str, *, empty: bool = 
 
 def refuse_when_full(owner: AbstractBaseUser) -> None:
     """Raise `ServiceError` with a date if the queue is full and the owner has their share of it."""
-    limit = settings.QUEUE_LIMIT
-    queued = queued_runs()
+    limit, queued = settings.QUEUE_LIMIT, queued_runs()
     waiting = queued.count() if limit else 0
     if not limit or waiting < limit:
         return
     people = queued.order_by().values("owner").distinct().count()
     own = queued.filter(owner_id=owner.pk).count()
-    surplus = own - limit // max(people, 1)
-    if own and surplus >= 0:
+    if own and own >= limit // max(people, 1):
         when = timezone.localtime(next_free_place(waiting - limit + 1))
         raise ServiceError(FULL.format(waiting=waiting, own=own, when=when))
-
-
-def next_free_place(starts: int) -> datetime:
-    """Return when so many runs will have started, at the pace of the last hour; rounded up."""
-    now = timezone.now()
-    ended = Run.objects.filter(finished_at__gte=now - RECENT).count()
-    pace = RECENT.total_seconds() / ended if ended else PACE_UNKNOWN_SECONDS
-    due = now + timedelta(seconds=max(60.0, starts * pace))
-    return due.replace(second=0, microsecond=0) + timedelta(minutes=1)

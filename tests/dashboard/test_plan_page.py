@@ -143,6 +143,8 @@ def test_a_run_that_can_follow_none_asks_for_none(
     assert shown(client, run).select("[name=instruction]") == []
 
 
-def test_a_new_plan_shows_what_it_keeps_in_mind(client: Client, run: Run) -> None:
+def test_a_new_plan_shows_what_it_keeps_in_mind(client: Client, run: Run, admin: User) -> None:
     Run.objects.update(plan=run.plan | {"instructions": [RECENT]})  # type: ignore[operator]
+    told = {"actor": admin, "payload": {"text": RECENT}, "taken_at_place": "person/approval/1"}
+    Command.objects.create(run=run, kind="instruct", **told)
     assert f"You added“{RECENT}”" in [d.get_text() for d in shown(client, run).select(".facts div")]

@@ -36,6 +36,9 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
     Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
     Kind.DIG_DEEPER: runs.dig_deeper,
     Kind.INSTRUCT: lambda actor, run: runs.instruct(actor, run, "Only since 2023"),
+    Kind.DROP_INSTRUCTION: lambda actor, run: runs.drop_instruction(actor, run, "Only since 2023"),
+    Kind.PLAN_BY_CODE: runs.plan_by_code,
+    Kind.FINISH_BY_CODE: runs.finish_by_code,
     Kind.RETRY: runs.retry_run,
 }
 
