@@ -135,6 +135,7 @@ TABLE = (
     Default("D5", "1 − 0.5ⁿ over n", [store.confidence_of(n, ()) for n in (1, 2)], [0.5, 0.75]),
     Default("D5", "× 0.8 where flagged", store.UNCERTAIN, 0.8),
     Default("D6", "5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),
+    Default("D6", "at most 20", read.MOST_WISHED, 20),
     Default("D6", "twice as many", read.GENEROUS, 2),
     Default("D6", "5 sources of a claim", CONFIG.max_source_urls_per_claim, 5),
     Default("D7", "at most 4 at once", CONFIG.max_concurrent_research_units, 4),
