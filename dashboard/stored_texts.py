@@ -215,6 +215,7 @@ TEMPLATES = (
     _("a reviewer rejected this passage"),
     _("no such sentence in the pages read"),
     _("the page asks this and doesn't say it"),
+    _("beyond the most findings that are kept of a page, %(n)s in all"),
     _("number differs"),
     _("date differs"),
     _("name differs"),

@@ -18,7 +18,7 @@ from research.engine import limits
 from research.engine.assessment import criteria
 from research.engine.config import ResearchConfig
 from research.engine.evidence import ledger, quotes, store
-from research.engine.llm_tasks import assess, draft, judge
+from research.engine.llm_tasks import assess, draft, judge, read
 from research.engine.llm_tasks.prompting import prompt_pages
 from research.engine.records import Complexity, StopReason
 from research.engine.report import report_gate
@@ -134,7 +134,9 @@ TABLE = (
     Default("D3", "1/3/3", by_complexity("independent_sites"), (1, 3, 3)),
     Default("D5", "1 − 0.5ⁿ over n", [store.confidence_of(n, ()) for n in (1, 2)], [0.5, 0.75]),
     Default("D5", "× 0.8 where flagged", store.UNCERTAIN, 0.8),
-    Default("D6", "At most 5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),
+    Default("D6", "5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),
+    Default("D6", "at most 20", read.MOST_WISHED, 20),
+    Default("D6", "twice as many", read.GENEROUS, 2),
     Default("D6", "5 sources of a claim", CONFIG.max_source_urls_per_claim, 5),
     Default("D7", "at most 4 at once", CONFIG.max_concurrent_research_units, 4),
     Default("D9", "cut to 8", CONFIG.max_search_results_for_agent, 8),

@@ -158,7 +158,7 @@ def test_each_part_is_answered_before_the_steps_without_repeating_them(
     step = replace(said(RETURNED), text="Let salmon return to the river above the Vastrel dam.")
     short = (whole, again, replace(said(PAID), about="A2"), replace(said(RETURNED), about="A3"))
     draft = Draft(short, SECTIONS, next_steps=(step,))
-    layout = Layout(labels_items=True, is_led=True)
+    layout = Layout(is_led=True)
     top = render_report(known, draft, "", 0, 0, layout).markdown.partition("## ")[0]
     assert top.count(CRACKED) == 1 and top.count("1. Let salmon return") == 1
     if form < Form.EDITED:
