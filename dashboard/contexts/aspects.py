@@ -51,6 +51,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     waits = rows.run.status == Status.PAUSED
     wanted = parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
     lead = lead_of(parts)
+    left = parts_left(rows)
     listed = [
         aspect_context(
             part,
@@ -61,6 +62,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             shows_claim=rows.report is None,
             lead=lead,
             heading=rows.headings.get(part.text, ""),
+            but_for=left.get(part.id, ""),
         )
         for part in parts
     ]
@@ -76,6 +78,22 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
         }
         for topic, (number, kind) in pending
     ]
+
+
+def parts_left(rows: RunRows) -> dict[str, str]:
+    """Return what sub-questions are answered but for, by their ids, where it is one point: of those
+    that the report lists as open, or before there is a report of the gaps that matter.
+    """
+    if rows.report:
+        points = [(part, text) for part, text in rows.report.checks.get("left_open", ())]
+    else:
+        gaps = [gap for gap in rows.progress.gaps if gap.critical and gap.closed_round is None]
+        points = [(gap.aspect or "", gap.text) for gap in gaps]
+    counts = Counter(part for part, _ in points)
+    asked = {part.id: part.text for part in rows.progress.aspects}
+    return {
+        part: text for part, text in points if counts[part] == 1 and text != asked.get(part, text)
+    }
 
 
 def _pending_parts(topic: str, kind: str, *, waits: bool) -> dict[str, Any]:
@@ -97,17 +115,24 @@ def aspect_context(
     shows_claim: bool,
     lead: str = "",
     heading: str = "",
+    but_for: str = "",
 ) -> dict[str, Any]:
-    """Return a sub-question with its state; beside a report, no single claim is its answer.
+    """Return a sub-question with its state, which names what it is answered `but_for`; beside a
+    report, no single claim is its answer.
 
     `lead` is what most sub-questions begin with, which the question says above them. A plan's
     `heading` stands for the whole text, which is then its title.
     """
     state = words.aspect_state(
-        part.mark, part.sources, part.open_points, noun=noun, judged_by_model=judged_by_model
+        part.mark,
+        part.sources,
+        part.open_points,
+        noun=noun,
+        judged_by_model=judged_by_model,
+        but_for=titles.shorten(but_for, NAMED),
     )
     is_whole = part.mark is AnswerStatus.ANSWERED and not part.open_points
-    if more_wanted and judged_by_model and is_whole:
+    if more_wanted and judged_by_model and is_whole and not but_for:
         state = words.MORE_WANTED
     return {
         "id": part.id,

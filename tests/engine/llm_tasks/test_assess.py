@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from research.engine.llm_tasks import assess
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
+from tests.engine.scripted import SIMPLE, harbour
 
 LONG = record_of("E1", f"One two three four five six seven eight {'nine ' * 20}ten.", "a.example")
 SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
@@ -102,3 +104,15 @@ def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
         late,
         "The fund has three guards and a dog …",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [("When was the lighthouse lit, and with which oil?", True), (SIMPLE.question, False)],
+)
+async def test_each_part_of_a_sub_question_is_looked_at(text: str, asks: bool) -> None:
+    world = harbour(replace(SIMPLE, parts=(replace(SIMPLE.parts[0], question=text),)))
+    assert world.model is not None
+    await world.ask(SIMPLE.question)
+    told = {each.system for each in world.model.requests if each.task == "assess"}
+    assert told and all(("look at each" in system) is asks for system in told)
