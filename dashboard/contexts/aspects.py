@@ -51,7 +51,6 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     waits = rows.run.status == Status.PAUSED
     wanted = parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
     lead = lead_of(parts)
-    left = parts_left(rows)
     listed = [
         aspect_context(
             part,
@@ -62,7 +61,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             shows_claim=rows.report is None,
             lead=lead,
             heading=rows.headings.get(part.text, ""),
-            but_for=left.get(part.id, ""),
+            but_for=rows.parts_left.get(part.id, ""),
         )
         for part in parts
     ]
@@ -78,22 +77,6 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
         }
         for topic, (number, kind) in pending
     ]
-
-
-def parts_left(rows: RunRows) -> dict[str, str]:
-    """Return what sub-questions are answered but for, by their ids, where it is one point: of those
-    that the report lists as open, or before there is a report of the gaps that matter.
-    """
-    if rows.report:
-        points = [(part, text) for part, text in rows.report.checks.get("left_open", ())]
-    else:
-        gaps = [gap for gap in rows.progress.gaps if gap.critical and gap.closed_round is None]
-        points = [(gap.aspect or "", gap.text) for gap in gaps]
-    counts = Counter(part for part, _ in points)
-    asked = {part.id: part.text for part in rows.progress.aspects}
-    return {
-        part: text for part, text in points if counts[part] == 1 and text != asked.get(part, text)
-    }
 
 
 def _pending_parts(topic: str, kind: str, *, waits: bool) -> dict[str, Any]:
