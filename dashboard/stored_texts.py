@@ -234,7 +234,6 @@ TEMPLATES = (
     _("Not added: the research had ended."),
     _("Not followed: the research had ended."),
     _("Not followed: this run has no model to read it."),
-    _("Not followed: an earlier version of Plumbline began this run."),
     _("Not followed: it was given before."),
     _("Not followed: there are %(n)s already."),
     # what a service refuses
