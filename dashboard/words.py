@@ -214,11 +214,17 @@ def aspect_state(
     *,
     noun: str = "site",
     judged_by_model: bool = True,
+    but_for: str = "",
 ) -> State:
-    """Return the label of a sub-question's answer status; its sources are counted as `noun`."""
+    """Return the label of a sub-question's answer status; its sources are counted as `noun`. What
+    is answered `but_for` a part names it.
+    """
     if mark is AnswerStatus.ANSWERED and not judged_by_model:
         return LIKELY_ANSWERED
     label = _answer_label(mark, sources, noun)
+    if but_for and mark in ANSWERED:
+        told = gettext("%(state)s, but for: %(part)s")
+        return State(told % {"state": label, "part": but_for}, *MARK[mark])
     if open_points and mark in ANSWERED:
         label = f"{label} · {count_open(open_points)}"
     return State(label, *MARK[mark])

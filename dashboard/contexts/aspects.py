@@ -61,6 +61,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             shows_claim=rows.report is None,
             lead=lead,
             heading=rows.headings.get(part.text, ""),
+            but_for=rows.parts_left.get(part.id, ""),
         )
         for part in parts
     ]
@@ -97,17 +98,24 @@ def aspect_context(
     shows_claim: bool,
     lead: str = "",
     heading: str = "",
+    but_for: str = "",
 ) -> dict[str, Any]:
-    """Return a sub-question with its state; beside a report, no single claim is its answer.
+    """Return a sub-question with its state, which names what it is answered `but_for`; beside a
+    report, no single claim is its answer.
 
     `lead` is what most sub-questions begin with, which the question says above them. A plan's
     `heading` stands for the whole text, which is then its title.
     """
     state = words.aspect_state(
-        part.mark, part.sources, part.open_points, noun=noun, judged_by_model=judged_by_model
+        part.mark,
+        part.sources,
+        part.open_points,
+        noun=noun,
+        judged_by_model=judged_by_model,
+        but_for=titles.shorten(but_for, NAMED),
     )
     is_whole = part.mark is AnswerStatus.ANSWERED and not part.open_points
-    if more_wanted and judged_by_model and is_whole:
+    if more_wanted and judged_by_model and is_whole and not but_for:
         state = words.MORE_WANTED
     return {
         "id": part.id,

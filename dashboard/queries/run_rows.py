@@ -77,6 +77,19 @@ class RunRows(Committed):
         return planned | {text: name for text, name in named.items() if len(name) < len(text)}
 
     @cached_property
+    def parts_left(self) -> dict[str, str]:
+        """Return what sub-questions are answered but for, by their ids, where it is one point: of
+        those that the report lists as open, or before there is a report of the gaps that matter.
+        """
+        if self.report:
+            points = [(part, text) for part, text in self.report.checks.get("left_open", ())]
+        else:
+            gaps = [g for g in self.progress.gaps if g.critical and g.closed_round is None]
+            points = [(gap.aspect or "", gap.text) for gap in gaps]
+        counts, asked = Counter(part for part, _ in points), {each.text for each in self.aspects}
+        return {part: text for part, text in points if counts[part] == 1 and text not in asked}
+
+    @cached_property
     def voice_noun(self) -> str:
         """Return what is counted as independent: sites, or documents if all quotes are of files."""
         keys = {key for _, key, _ in self.quotes}

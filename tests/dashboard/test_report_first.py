@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.titles import asking_part, short_title, shorten
 from dashboard.words import format_day
-from research.models import Aspect, EvidenceSource, Run, Thread
+from research.models import Aspect, EvidenceSource, Gap, Run, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
 REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
@@ -434,6 +434,30 @@ def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(
     page = shown(client, address)
     assert text(page, ".aspect-state") == "Answered; more detail wanted"
     assert page.select_one(".aspect-state .tone-good") is None, "no mark of an answer"
+
+
+def test_an_answered_sub_question_names_the_one_part_that_nothing_tells(
+    client: Client, run: Run
+) -> None:
+    address = f"/runs/{run.public_id}/research/"
+    run.aspects.filter(label="A2").delete()
+    run.gaps.all().delete()
+    run.aspects.update(evidence_labels=["E1"], open_points=1)
+    run.reports.update(checks={"open_points": 1, "left_open": [["A1", "the age of yews"]]})
+    assert text(shown(client, address), ".aspect-state") == "Answered, but for: the age of yews"
+    run.aspects.update(open_points=2)
+    points = [["A1", "the age of yews"], ["A1", "who planted them"]]
+    run.reports.update(checks={"open_points": 2, "left_open": points})
+    assert text(shown(client, address), ".aspect-state") == "Answered · 2 points open"
+    run.reports.all().delete()
+    run.aspects.update(open_points=0)
+    gap = Gap.objects.create(run=run, label="G7", position=7, text="how tall yews get",
+                             aspect_label="A1", critical=True, opened_round=1)  # fmt: skip
+    Run.objects.update(status="researching")
+    assert text(shown(client, address), ".aspect-state") == "Answered, but for: how tall yews get"
+    gap.critical = False
+    gap.save()
+    assert text(shown(client, address), ".aspect-state") == "Answered"
 
 
 def test_closed_gaps_of_a_finished_run_are_counted_below_the_open_ones(

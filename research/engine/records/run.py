@@ -200,7 +200,8 @@ class Checks:
     for them. `quoted_instead` became quotations because nothing vouched for them. `planted`
     unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
     were left out of a report that would be too long. `open_points` counts what the report lists as
-    still open; None of one that has no such list: a quick one, and one by code. Of the steps of
+    still open; None of one that has no such list: a quick one, and one by code. `left_open` are the
+    sub-questions and texts of these points. Of the steps of
     what to do, `steps_refused` were left out since they say something that no source does,
     `steps_unchecked` since no verifier was believed on them.
     """
@@ -221,6 +222,7 @@ class Checks:
     open_points: int | None = None
     steps_refused: int = 0
     steps_unchecked: int = 0
+    left_open: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

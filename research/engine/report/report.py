@@ -333,7 +333,9 @@ def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
 
 def _to_report(checked: Checked, rendered: Rendered) -> Report:
     listed = rendered.open_points
-    checks = replace(_checks(checked), open_points=None if listed is None else len(listed))
+    left_open = tuple((each.aspect_id, each.text) for each in listed or ())
+    number = None if listed is None else len(listed)
+    checks = replace(_checks(checked), open_points=number, left_open=left_open)
     return Report(rendered.markdown, rendered.citations, checks, rendered.short_answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks import assess, sections, small_tasks
 from research.engine.records import Evidence
 from tests.engine.report.test_comparing import ledger_of, record_of
-from tests.engine.scripted import CHAIN, harbour, sections_of
+from tests.engine.scripted import CHAIN, SIMPLE, harbour, sections_of
 
 LONG = record_of("E1", f"One two three four five six seven eight {'nine ' * 20}ten.", "a.example")
 SHORT = record_of("E2", "The fund held 6 million marks.", "b.example")
@@ -121,3 +122,15 @@ async def test_prompts_that_ask_for_what_is_missing_show_what_is_only_quoted(
     for task in ("assess", "summary"):
         prompt = [each.prompt for each in world.model.requests if each.task == task][-1]
         assert "[E1] (A1)" in sections_of(prompt)["FOUND, ONLY TO BE QUOTED"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [("When was the lighthouse lit, and with which oil?", True), (SIMPLE.question, False)],
+)
+async def test_each_part_of_a_sub_question_is_looked_at(text: str, asks: bool) -> None:
+    world = harbour(replace(SIMPLE, parts=(replace(SIMPLE.parts[0], question=text),)))
+    assert world.model is not None
+    await world.ask(SIMPLE.question)
+    told = {each.system for each in world.model.requests if each.task == "assess"}
+    assert told and all(("look at each" in system) is asks for system in told)

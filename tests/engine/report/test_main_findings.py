@@ -19,6 +19,7 @@ from research.engine.report.parts.main_findings import (
     MainFindings,
     first_clause,
     lead_with_findings,
+    most_direct,
 )
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout, cost_by_words
@@ -80,6 +81,18 @@ def test_findings_come_before_events_opinions_old_figures_and_what_leans_back(
     main = MainFindings(known)
     asides = [text for part, text in FOUND if main.is_aside(said(text), part)]
     assert asides == [OPENED, WORRIED, IT]
+
+
+def test_the_key_claim_of_a_sub_question_is_what_answers_it_most_directly(known: Ledger) -> None:
+    for record in known.evidence:  # by relevance alone an event would come first
+        if record.claim in {OPENED, IT}:
+            known.book.records[record.id] = replace(record, relevance=1.0)
+    assert [known.supporting(part)[0].claim for part in ("A1", "A3")] == [OPENED, IT]
+    leading = most_direct(known)
+    assert leading == {part: said(text).evidence for part, text in zip(
+        ("A1", "A2", "A3"), (CRACKED, PAID, RETURNED), strict=True)}  # fmt: skip
+    known.refresh_aspects(leading=leading)
+    assert known.aspects["A1"].evidence_ids[0] == said(CRACKED).evidence[0]
 
 
 @pytest.mark.parametrize(

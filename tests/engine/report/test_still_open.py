@@ -190,4 +190,5 @@ async def test_the_author_of_a_report_is_asked_what_it_leaves_open(
     assert ("## Still open\n\n- Who keeps it today" in ran.report.markdown) is bool(task)
     assert ran.report.checks.open_points == (1 if task else None)
     assert ran.of(Aspect)[0].open_points == bool(task)
+    assert ran.report.checks.left_open == ((("A1", "who keeps it today"),) if task else ())
     assert (", 1 of them with open points" in ran.report.markdown) is bool(task)

@@ -1,7 +1,7 @@
 import pytest
 
 from research.engine.offline.planning import plan_offline, query_of
-from research.engine.offline.questions.question import compared_sides, read_question
+from research.engine.offline.questions.question import asked_parts, compared_sides, read_question
 from research.engine.records import Complexity
 
 
@@ -86,3 +86,17 @@ def test_a_word_that_asks_to_compare_is_no_term() -> None:
     assert read_question("Compare lamps and lenses").terms == ("lamp", "lens")
     assert read_question("Lamps versus lenses").terms == ("lamp", "lens")
     assert "differ" in read_question("What is the difference between lamps and lenses?").terms
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("What about an index, or a CHECK?", ["What about an index", "a CHECK"]),
+        ("What does it cost? Who pays?", ["What does it cost", "Who pays"]),
+        ("Was kostet es und wer zahlt?", ["Was kostet es", "wer zahlt"]),
+        ("Does it take 10,000 marks?", ["Does it take 10,000 marks"]),
+        ("What does it cost?", ["What does it cost"]),
+    ],
+)
+def test_what_is_asked_one_by_one_is_told_apart(question: str, parts: list[str]) -> None:
+    assert asked_parts(question) == parts
