@@ -45,6 +45,11 @@ class Form(IntEnum):
     left to judge the wording of findings and statements. Timelines, sources and the method are told
     more plainly. A run that asks for no approval follows what it was told during planning.
     """
+    EDITED = 37
+    """A section is shown every dispute that it has a side of, with what it is about and who holds
+    which view. A figure has the date of its clause. Thorough reports get no findings back that
+    their authors left out.
+    """
 
 
 OLDEST, NEWEST = Form.GATHERED, max(Form)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
@@ -104,6 +105,19 @@ def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
     return is_plain and len(own & plain) >= MOSTLY * len(own)
 
 
+def sides_among(records: Iterable[Evidence]) -> list[list[Evidence]]:
+    """Return records in groups that hold none that contradict each other."""
+    groups: list[list[Evidence]] = []
+    for record in records:
+        fitting = (g for g in groups if not any(record.id in each.contradicts for each in g))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([record])
+        else:
+            group.append(record)
+    return groups
+
+
 class Disputes:
     """Disputes among the records of a ledger: each contested record belongs to one dispute, and
     to one side of it, by the pairs that are known. Disputed records that one of the
@@ -168,3 +182,36 @@ class Disputes:
         sides, others = self.sides_of(one), self.sides_of(other)
         is_on_both = number is not None and number == self.of(other)
         return is_on_both and len(sides) == len(others) == 1 and sides != others
+
+    def groups(self) -> list[list[Evidence]]:
+        """Return the records of each dispute."""
+        found: dict[int, list[Evidence]] = {}
+        for record_id, number in self._numbers.items():
+            found.setdefault(number, []).append(self._records[record_id])
+        return [*found.values()]
+
+
+@dataclass(frozen=True)
+class ToldDispute:
+    """What a dispute is about, "" if that isn't known, and of each side the records that say it
+    and who holds the view, "" if nobody is named.
+    """
+
+    matter: str
+    sides: tuple[tuple[list[Evidence], str], ...]
+
+
+def disputes_on(ledger: Ledger, own: Collection[str]) -> list[ToldDispute]:
+    """Return the disputes of which a record is among these ids."""
+    found = []
+    for group in Disputes(ledger, ()).groups():
+        ids = {record.id for record in group}
+        if ids.isdisjoint(own):
+            continue
+        matters = (told for pair, told in ledger.relations.matters.items() if ids.issuperset(pair))
+        sides = (
+            (side, named_holder((record.id for record in side), ledger))
+            for side in sides_among(group)
+        )
+        found.append(ToldDispute("; ".join(dict.fromkeys(matters)), tuple(sides)))
+    return found

@@ -10,7 +10,7 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
-from research.engine.report.disputes import Disputes, named_holder
+from research.engine.report.disputes import Disputes, named_holder, sides_among
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
@@ -111,7 +111,7 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     views = views if ledger.began >= Form.COMPUTED else {*group}
     items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
     items += [
-        " ".join(_quoted_view(record, marks) for record in side) for side in _without_rivals(untold)
+        " ".join(_quoted_view(record, marks) for record in side) for side in sides_among(untold)
     ]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
@@ -161,19 +161,6 @@ def _quoted_view(record: Evidence, marks: Markers) -> str:
     reported = told_in(said, ledger, words, holder, marks.layout.is_dense)
     view = f"“{marks.quote_of(record)}”" + (f" ({reported})" if reported else "")
     return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
-
-
-def _without_rivals(records: Iterable[Evidence]) -> list[list[Evidence]]:
-    """Return records in groups that hold none that contradict each other."""
-    groups: list[list[Evidence]] = []
-    for record in records:
-        fitting = (g for g in groups if not any(record.id in each.contradicts for each in g))
-        group = next(fitting, None)
-        if group is None:
-            groups.append([record])
-        else:
-            group.append(record)
-    return groups
 
 
 def inline_texts(
