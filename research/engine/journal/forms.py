@@ -47,8 +47,8 @@ class Form(IntEnum):
     """
     EDITED = 37
     """A section is shown every dispute that it has a side of, with what it is about and who holds
-    which view. A figure has the date of its clause. Thorough reports get no findings back that
-    their authors left out.
+    which view. A figure has the date of its clause. An author's section gets no quotation that
+    the author was shown and left out. What happened once is never doubted.
     """
 
 

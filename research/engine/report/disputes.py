@@ -28,6 +28,21 @@ _NO_HOLDER = re.compile(
     r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
     re.IGNORECASE,
 )
+_SAYS_DISPUTE = re.compile(
+    r"\b(?:disput\w+|disagree\w*|contest(?:ed|é\w*)|contradict\w*|conflicting|controvers\w+|at odds"
+    r"|(?:two|three|different|competing|rival) (?:\w+ )?(?:accounts?|explanations?|versions?|views?"
+    r"|ways?|reasons?)|(?:um)?strittig\w*|umstritten\w*|streit\w*|widerspr[eiao]\w+|uneins|uneinig\w*"
+    r"|(?:zwei|drei|verschiedene) (?:\w+ )?(?:erklärungen|versionen|darstellungen|lesarten|gründe)"
+    r"|diverg\w+|contredi\w+|(?:deux|trois) (?:versions|explications|raisons)|discut\w+|discrep\w+"
+    r"|contradi[cz]\w+|polémic\w+|controvertid\w+|(?:dos|tres) (?:versiones|explicaciones|razones)"
+    r"|contestat\w+|dibattut\w+|discord\w+|contrast(?:ant\w+|ano)"
+    r"|(?:due|tre) (?:versioni|spiegazioni|ragioni)|contestad\w+"
+    r"|(?:duas|três) (?:versões|explicações|razões)|omstreden|betwist\w*|tegenspreken|oneens"
+    r"|(?:twee|drie) (?:versies|verklaringen|redenen))\b"
+    r"|争议|争論|争论|分歧|说法不一|众说纷纭|論争|議論|異論|諸説|食い違|意見が分かれ",
+    re.IGNORECASE,
+)
+"""What says that there is a dispute, in the languages of the labels."""
 _GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
@@ -103,6 +118,22 @@ def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
     own = term_set(said.body)
     is_plain = bool(view) and own.isdisjoint(view - plain)
     return is_plain and len(own & plain) >= MOSTLY * len(own)
+
+
+def says_dispute(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether a statement on one side of a dispute only says that there is one: it names
+    nobody who holds a view, while others in the group tell that side.
+    """
+    if said.quoted or not _SAYS_DISPUTE.search(said.body):
+        return False
+    held = {i for each in group if each != said for i in each.evidence}
+    known = ledger.relations.holders
+    views = [i for i in said.evidence if ledger.book.records[i].contradicts]
+    holders = [known.get(i) or "" for i in views]
+    body = said.body.casefold()
+    return held.issuperset(views) and not any(
+        name and name.casefold() in body for name in holders
+    )
 
 
 def sides_among(records: Iterable[Evidence]) -> list[list[Evidence]]:

@@ -13,6 +13,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import counts_otherwise, first_date, is_alike, recalls
 from research.engine.report.parts.disagreement import with_both_sides
+from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.main_findings import answer_each_part, lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
 from research.engine.report.parts.timeline import landmarks
@@ -87,13 +88,13 @@ def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
     answers, the question is about such words, or they hold most words of the sub-question. Outside
     of an authored section, also the one that shares most words with the sub-question, unless it is
-    firmly an order.
+    firmly an order; in one, nothing that its author was shown and left out.
     """
     ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
     asked = ledger.aspects[section.aspect_id].text
-    is_all = all(record.is_dictated for record in found)
-    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
+    is_alone = all(record.is_dictated for record in found)
+    is_all = is_alone or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
     is_authored = _is_authored(run, section)
@@ -113,6 +114,9 @@ def _with_dictated(run: Run, section: Section) -> Section:
         told = [r for r in told if not _is_outdated(ledger, r)]
         # Only the statement that names the holder presents a side of a dispute.
         told = [r for r in told if cited.isdisjoint(r.contradicts)]
+    if is_authored and not is_alone and run.form >= Form.EDITED:
+        shown = {record.id for record in quotable(ledger, {section.aspect_id})}
+        told = [r for r in told if r.id not in shown]  # the author left it out
     added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
     if run.has_model:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
