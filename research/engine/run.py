@@ -161,6 +161,7 @@ class Run:
             last=ids_used.evidence,
             copies=NearDuplicates(self.rules.near_copy_share),
             tells_identifiers=self.began >= Form.REPAIRED,
+            dates_clauses=self.began >= Form.EDITED,
         )
         self._ledger = Ledger(
             self.question.text,
