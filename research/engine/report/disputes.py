@@ -131,9 +131,7 @@ def says_dispute(said: Statement, group: Sequence[Statement], ledger: Ledger) ->
     views = [i for i in said.evidence if ledger.book.records[i].contradicts]
     holders = [known.get(i) or "" for i in views]
     body = said.body.casefold()
-    return held.issuperset(views) and not any(
-        name and name.casefold() in body for name in holders
-    )
+    return held.issuperset(views) and not any(name and name.casefold() in body for name in holders)
 
 
 def sides_among(records: Iterable[Evidence]) -> list[list[Evidence]]:

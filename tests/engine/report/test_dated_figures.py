@@ -48,8 +48,11 @@ def mark(ledger: Ledger, claim: str, is_named: bool = False) -> str:
         ("The fund paid out 4 million marks in 2014.", "2026-03-01", "older figure"),
         ("The accounts for 2014 have 4 million marks.", "2014-12-01", "older figure"),
         ("Since a law of 2019 was passed; the fund pays 4 million marks.", "2019-12-01", ""),
-        ("The fund pays 4 million marks, while in 2016 it paid 3.", "2019-12-01",
-         "older figure, 2019"),
+        (
+            "The fund pays 4 million marks, while in 2016 it paid 3.",
+            "2019-12-01",
+            "older figure, 2019",
+        ),
         ("The fund pays out 4 million marks.", "2025-03-01", ""),
         ("On 4 May 2019 the fund got 4 million marks.", "2019-06-01", ""),
         ("In 1889 the fund held 4 million marks.", "1990-01-01", ""),

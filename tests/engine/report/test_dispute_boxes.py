@@ -12,15 +12,19 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
+from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import relate_drafted
 from research.engine.llm_tasks.compared_findings import matters_of, named_holders
+from research.engine.llm_tasks.prompting.ask import TEMPLATES
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, Source
 from research.engine.report.disputes import disputes_on
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.outline import OutlinePart
 from research.engine.report.parts.disagreement import gather_rivals, rival_groups, sides_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
+from research.engine.threads.seed import ReportFormat
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
 from tests.engine.scripted import page
 
@@ -323,3 +327,40 @@ def test_earlier_runs_keep_their_boxes() -> None:
     known.began = Form.ATTRIBUTED
     (box,) = box_of(known, *said_of(one, other))
     assert "blames the winter (via Evening Press, 4 March 2026). [1] **The Daily Tide**" in box
+
+
+@pytest.mark.parametrize(
+    ("form", "listed", "shown"),
+    [
+        (
+            Form.EDITED,
+            "- who is to blame: [E1] (The Harbour Board) against [E2] (The Daily Tide)",
+            {"E1": "A2", "E2": "A1"},
+        ),
+        (Form.COMPUTED, "", {"E2": "A1"}),
+    ],
+)
+def test_a_section_is_shown_each_dispute_that_it_has_a_side_of(
+    monkeypatch: pytest.MonkeyPatch, form: Form, listed: str, shown: dict[str, str]
+) -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    many = [told(n, f"Pier {n}.", "c.example", f"E{n + 1}") for n in range(3, 40)]
+    many.append(told(40, "Pier 40.", "c.example"))
+    known = ledger_with(replace(one, aspect_id="A2"), other, *many)
+    known.relations = Relations(
+        True,
+        matters={("E1", "E2"): "who is to blame"},
+        holders={"E1": "the Harbour Board", "E2": "The Daily Tide"},
+    )
+    fence = SimpleNamespace(shown=str)
+    monkeypatch.setattr(sections, "fences", lambda _: fence)
+    run: Any = SimpleNamespace(
+        ledger=known, question=SimpleNamespace(text="Why?", today="2026-12-12"), form=form,
+        shape=ReportFormat(), config=SimpleNamespace(research_depth="thorough"), began=form,
+    )  # fmt: skip
+    part = OutlinePart(known.aspects["A1"], (other,), 80)
+    context = sections._section_context(run, [part], 10_000)
+    prompt = TEMPLATES.get_template("section.md").render(context)
+    assert {r.id: context["owners"][r.id] for r in context["evidence"]} == shown
+    assert prompt.partition("# SOURCES DISAGREE\n")[2].strip() == listed
+    assert ("stands before them and cites both" in prompt) is bool(listed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from research.engine.llm_tasks.answers import DraftAnswer
 from research.engine.llm_tasks.draft import read_draft
 from research.engine.llm_tasks.prompting.ask import TEMPLATES
 from research.engine.offline.drafting import is_sentence
+from research.engine.report import key_claims
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
@@ -197,3 +200,31 @@ def test_prompts_show_what_may_be_quoted(dictated: Ledger) -> None:
     prompt = template.render(quotable=quotable(dictated, {"A1"}), fence=_Fence())
     assert "# ONLY FOR QUOTATION" in prompt and f'[E2] (A1) "{POURED.upper()}"' in prompt
     assert not template.render(quotable=[], fence=_Fence()).strip()
+
+
+@pytest.mark.parametrize(
+    ("asked", "claim", "form", "is_added"),
+    [
+        ("Which rules hold for the jars of the fund?", POURED, Form.COMPUTED, True),
+        ("Which rules hold for the jars of the fund?", POURED, Form.EDITED, False),
+        ("How many glass jars is it poured into?", POURED, Form.COMPUTED, True),
+        ("How many glass jars is it poured into?", POURED, Form.EDITED, False),
+        ("Which rules hold for what reports must state?", ORDERED, Form.EDITED, True),
+    ],
+)
+def test_a_quotation_that_the_author_was_shown_and_left_out_stays_out(
+    dictated: Ledger, asked: str, claim: str, form: Form, is_added: bool
+) -> None:
+    records = dictated.book.records
+    source = replace(records["E2"].sources[0], quote=claim)
+    records["E2"] = replace(records["E2"], claim=claim, sources=(source,))
+    dictated.aspects["A1"] = replace(dictated.aspects["A1"], text=asked)
+    run: Any = SimpleNamespace(
+        ledger=dictated,
+        form=form,
+        has_model=True,
+        config=SimpleNamespace(research_depth="thorough"),
+    )
+    written = Section("A1", (Statement("It held 7 million marks.", ("E3",)),))
+    added = key_claims._with_dictated(run, written).statements[1:]
+    assert [said.evidence for said in added] == ([("E2",)] if is_added else [])

@@ -41,8 +41,8 @@ DAY, MONTH, YEAR = 10, 7, 4
 HALF_ALIKE, MOST_ALIKE = 0.5, 2 / 3
 """Shares of the words of the shorter of two claims."""
 FIGURES_AGE, SOURCES_AGE, DATED_AGE, HISTORY_AGE = 3, 5, 10, 30
-"""Years after which a figure may have changed, after which a source without a figure may have been
-overtaken, after which a figure is old though its sentence dates it, and after which all are history.
+"""Years after which a figure may have changed, a source without a figure may have been overtaken, a
+figure is old though its sentence dates it, and all of this is history.
 """
 
 
