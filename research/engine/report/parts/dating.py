@@ -64,7 +64,8 @@ class Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, DATED_AGE, HISTORY_AGE)
-        return cls(*(f"{year - age:04}{rest}" for age in ages), tells_undated=tells_undated)
+        figures, sources, dated, history = (f"{year - age:04}{rest}" for age in ages)
+        return cls(figures, sources, dated, history, tells_undated)
 
 
 def asks_for_changes(question: str) -> bool:
