@@ -161,6 +161,7 @@ class Run:
             self.config.max_source_urls_per_claim,
             last=ids_used.evidence,
             copies=NearDuplicates(self.rules.near_copy_share),
+            dates_clauses=self.began >= Form.EDITED,
         )
         self._ledger = Ledger(
             self.question.text,

@@ -51,7 +51,8 @@ class EvidenceStore:
 
     `asked` are the terms of each sub-question; `copies` knows which pages are one source.
     `last` is the highest number that was given to a record. Claims with different identifiers
-    (settings, columns, functions) are never merged.
+    (settings, columns, functions) are never merged. With `dates_clauses` a figure has the date of
+    its clause.
     """
 
     max_sources: int = 5
@@ -59,6 +60,7 @@ class EvidenceStore:
     records: dict[str, Evidence] = field(default_factory=dict)
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     copies: NearDuplicates = field(default_factory=NearDuplicates)
+    dates_clauses: bool = True
     _signatures: dict[str, Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -94,6 +96,7 @@ class EvidenceStore:
             sources=(finding.source, *finding.also),
             relevance=finding.relevance,
             uncertainty=finding.uncertainty,
+            dates_clauses=self.dates_clauses,
         )
 
     def _add_quotation(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
@@ -122,6 +125,7 @@ class EvidenceStore:
 
     def take_over(self, record: Evidence) -> Evidence:
         """Enter a record of an earlier run under its own id."""
+        record = replace(record, dates_clauses=self.dates_clauses)
         if record.is_dictated:
             self._enter(record)
         else:

@@ -42,7 +42,10 @@ class Form(IntEnum):
     short and no name with another word. All that only wording tells of a finding is left to a good
     verifier. A quote that refers back begins with the sentence before it. Parts of a sub-question
     that nothing tells are open points, and the finding that answers it most directly is its key
-    claim. The history of something is a course of events.
+    claim. The history of something is a course of events. A section is shown every dispute that it
+    has a side of, with what it is about and who holds which view. A figure has the date of its
+    clause. An author's section gets no quotation that the author was shown and left out. What
+    happened once is never doubted.
     """
 
 

@@ -58,13 +58,13 @@ from research.engine.report.parts.dating import (
     amounts_of,
     asks_for_changes,
     date_of_statement,
-    latest_date,
     recalls,
 )
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.sources import note_kinds
 from research.engine.run import Run
 from research.engine.text import entities
+from research.engine.text.dates import latest_date
 from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 MOST_ROWS, MOST_COLUMNS = 12, 8
@@ -328,9 +328,9 @@ def find_changes(
     replaced: Mapping[str, str],
     most: int | None = None,
 ) -> tuple[ToldChange, ...]:
-    """Return the first checked changes, at `most` so many, those first that answer the question
-    best, in runs before `Form.COMPUTED` in the order of the sub-questions: both values stand in
-    quotes of their evidence that name what has changed, and the newer one isn't outdated itself.
+    """Return the first checked changes, at `most` so many, in their order, in earlier runs those
+    first that answer the question best or by sub-question: both values stand in quotes of their
+    evidence that name what has changed, and the newer one isn't outdated itself.
     """
     found: dict[tuple[str, str], ToldChange] = {}
     for said in answers:
@@ -340,10 +340,12 @@ def find_changes(
         is_new = before.casefold() != now.casefold() and (what, now) not in found
         if old and new and is_new and len(what.split()) <= LONGEST_NAME:
             dated = " ".join(s.quote for r in (*old, *new) for s in r.sources)
-            since = latest_date(said.since) if term_set(said.since) <= term_set(dated) else ""
+            since = normalise_space(said.since) if term_set(said.since) <= term_set(dated) else ""
+            since = since if ledger.began >= Form.EDITED else latest_date(since)
             ids = tuple(r.id for r in old), tuple(r.id for r in new)
             found[what, now] = ToldChange(what, before, now, since, *ids)
-    return _in_order([*found.values()][:most], ledger)
+    kept = [*found.values()][:most]
+    return tuple(kept) if ledger.began >= Form.EDITED else _in_order(kept, ledger)
 
 
 def _in_order(changes: Sequence[ToldChange], ledger: Ledger) -> tuple[ToldChange, ...]:

@@ -258,6 +258,9 @@ def _recalled_by_quotations(ledger: Ledger) -> Iterator[tuple[Evidence, Evidence
     for quoted in ledger.evidence:
         if quoted.is_dictated and (date := first_date(quoted)):
             for old in ledger.statable:
+                shared = len(term_set(quoted.claim) & term_set(old.claim))  # a figure among them
+                if ledger.began >= Form.EDITED and shared <= SHARED_TERMS:
+                    continue
                 if recalls(quoted, old) and first_date(old) < date and is_alike(quoted, old):
                     yield quoted, old
 

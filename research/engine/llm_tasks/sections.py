@@ -39,6 +39,7 @@ from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
 from research.engine.offline.questions.question import asks_for_course
 from research.engine.report.checking.summarised import Summarised, summarised_of
+from research.engine.report.disputes import disputes_on
 from research.engine.report.draft import (
     Clash,
     Draft,
@@ -189,6 +190,10 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
     ledger = run.ledger
     owners = {record.id: part.aspect.id for part in parts for record in part.records}
     records = [record for part in parts for record in part.records]
+    disputes = disputes_on(ledger, owners) if run.form >= Form.EDITED else []
+    rivals = [each for told in disputes for side, _ in told.sides for each in side]
+    shown = most_relevant([*records, *(each for each in rivals if each.id not in owners)], room)
+    places = {record.id: record.aspect_id for record in rivals} | owners
     return {
         "question": run.question.text,
         "today": run.question.today,
@@ -197,12 +202,13 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "parts": parts,
-        "owners": owners,
-        "evidence": most_relevant(records, room),
+        "owners": places,
+        "evidence": shown,
         "quotable": quotable(ledger, {part.aspect.id for part in parts}),
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
+        "told_disputes": disputes,
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),

@@ -104,7 +104,8 @@ class Fields:
 class Evidence:
     """One atomic claim with its quotes and confidence. Key: `id` (E1, E2, … in canonical order).
 
-    `aspect_id` is the sub-question that it was found for, `also_answers` lists further ones.
+    `aspect_id` is the sub-question that it was found for, `also_answers` lists further ones. With
+    `dates_clauses` the date of a figure is that of its clause.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Evidence:
     contradicts: tuple[str, ...] = ()
     fields: Fields = field(default_factory=Fields)
     also_answers: tuple[str, ...] = ()
+    dates_clauses: bool = True
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from research.engine.evidence.ledger import Ledger
@@ -27,6 +28,21 @@ _NO_HOLDER = re.compile(
     r"(?:\b(?:in|at|near|of|from|on|before|after|since|until|told|tells)(?: the)?|\w and) $",
     re.IGNORECASE,
 )
+_SAYS_DISPUTE = re.compile(
+    r"\b(?:disput\w+|disagree\w*|contest(?:ed|é\w*)|contradict\w*|conflicting|controvers\w+|at odds"
+    r"|(?:two|three|different|competing|rival) (?:\w+ )?(?:accounts?|explanations?|versions?|views?"
+    r"|ways?|reasons?)|(?:um)?strittig\w*|umstritten\w*|streit\w*|widerspr[eiao]\w+|uneins|uneinig\w*"
+    r"|(?:zwei|drei|verschiedene) (?:\w+ )?(?:erklärungen|versionen|darstellungen|lesarten|gründe)"
+    r"|diverg\w+|contredi\w+|(?:deux|trois) (?:versions|explications|raisons)|discut\w+|discrep\w+"
+    r"|contradi[cz]\w+|polémic\w+|controvertid\w+|(?:dos|tres) (?:versiones|explicaciones|razones)"
+    r"|contestat\w+|dibattut\w+|discord\w+|contrast(?:ant\w+|ano)"
+    r"|(?:due|tre) (?:versioni|spiegazioni|ragioni)|contestad\w+"
+    r"|(?:duas|três) (?:versões|explicações|razões)|omstreden|betwist\w*|tegenspreken|oneens"
+    r"|(?:twee|drie) (?:versies|verklaringen|redenen))\b"
+    r"|争议|争論|争论|分歧|说法不一|众说纷纭|論争|議論|異論|諸説|食い違|意見が分かれ",
+    re.IGNORECASE,
+)
+"""What says that there is a dispute, in the languages of the labels."""
 _GOES_ON = re.compile(r" and [^\W\d_a-z]")
 
 
@@ -104,6 +120,33 @@ def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
     return is_plain and len(own & plain) >= MOSTLY * len(own)
 
 
+def says_dispute(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether a statement on one side of a dispute only says that there is one: it names
+    nobody who holds a view, while others in the group tell that side.
+    """
+    if said.quoted or not _SAYS_DISPUTE.search(said.body):
+        return False
+    held = {i for each in group if each != said for i in each.evidence}
+    known = ledger.relations.holders
+    views = [i for i in said.evidence if ledger.book.records[i].contradicts]
+    holders = [known.get(i) or "" for i in views]
+    body = said.body.casefold()
+    return held.issuperset(views) and not any(name and name.casefold() in body for name in holders)
+
+
+def sides_among(records: Iterable[Evidence]) -> list[list[Evidence]]:
+    """Return records in groups that hold none that contradict each other."""
+    groups: list[list[Evidence]] = []
+    for record in records:
+        fitting = (g for g in groups if not any(record.id in each.contradicts for each in g))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([record])
+        else:
+            group.append(record)
+    return groups
+
+
 class Disputes:
     """Disputes among the records of a ledger: each contested record belongs to one dispute, and
     to one side of it, by the pairs that are known. Disputed records that one of the
@@ -168,3 +211,36 @@ class Disputes:
         sides, others = self.sides_of(one), self.sides_of(other)
         is_on_both = number is not None and number == self.of(other)
         return is_on_both and len(sides) == len(others) == 1 and sides != others
+
+    def groups(self) -> list[list[Evidence]]:
+        """Return the records of each dispute."""
+        found: dict[int, list[Evidence]] = {}
+        for record_id, number in self._numbers.items():
+            found.setdefault(number, []).append(self._records[record_id])
+        return [*found.values()]
+
+
+@dataclass(frozen=True)
+class ToldDispute:
+    """What a dispute is about, "" if that isn't known, and of each side the records that say it
+    and who holds the view, "" if nobody is named.
+    """
+
+    matter: str
+    sides: tuple[tuple[list[Evidence], str], ...]
+
+
+def disputes_on(ledger: Ledger, own: Collection[str]) -> list[ToldDispute]:
+    """Return the disputes of which a record is among these ids."""
+    found = []
+    for group in Disputes(ledger, ()).groups():
+        ids = {record.id for record in group}
+        if ids.isdisjoint(own):
+            continue
+        matters = (told for pair, told in ledger.relations.matters.items() if ids.issuperset(pair))
+        sides = (
+            (side, named_holder((record.id for record in side), ledger))
+            for side in sides_among(group)
+        )
+        found.append(ToldDispute("; ".join(dict.fromkeys(matters)), tuple(sides)))
+    return found

@@ -14,7 +14,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import counts_otherwise, first_date, is_alike, recalls
 from research.engine.report.parts.disagreement import with_both_sides
-from research.engine.report.parts.inline_quotes import quotation_among_statements
+from research.engine.report.parts.inline_quotes import quotable, quotation_among_statements
 from research.engine.report.parts.main_findings import answer_each_part, lead_with_findings
 from research.engine.report.parts.repetitions import cover_parts
 from research.engine.report.parts.timeline import course_events, course_part
@@ -87,13 +87,14 @@ def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
     answers, the question is about such words, or they hold most words of the sub-question. Outside
     of an authored section, also the one that shares most words with the sub-question, unless it is
-    firmly an order; in one only what fits among its statements.
+    firmly an order; in one only what fits among its statements, and nothing that its author was
+    shown and left out.
     """
     ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
     asked = ledger.aspects[section.aspect_id].text
-    is_all = all(record.is_dictated for record in found)
-    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
+    is_alone = all(record.is_dictated for record in found)
+    is_all = is_alone or asks_for_wording(f"{ledger.question} {asked}")
     dictated = [record for record in found if record.is_dictated]
     dictated = [record for record in dictated if is_sentence(record)] or dictated[:is_all]
     is_authored = _is_authored(run, section)
@@ -113,11 +114,12 @@ def _with_dictated(run: Run, section: Section) -> Section:
         told = [r for r in told if not _is_outdated(ledger, r)]
         # Only the statement that names the holder presents a side of a dispute.
         told = [r for r in told if cited.isdisjoint(r.contradicts)]
-    told = [r for r in told[:MOST_QUOTATIONS] if r.id not in cited]
-    if is_authored and run.form >= Form.EDITED and not all(r.is_dictated for r in found):
-        added = [*filter(None, (quotation_among_statements(r, asked) for r in told))]
+    if is_authored and not is_alone and run.form >= Form.EDITED:
+        cited |= {r.id for r in quotable(ledger, {section.aspect_id})}  # its author left these out
+        fitting = (quotation_among_statements(r, asked) for r in told if r.id not in cited)
+        added = [*filter(None, fitting)][:MOST_QUOTATIONS]
     else:
-        added = [*map(quote_statement, told)]
+        added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
     if run.has_model:
         quoted = {said.body: said for said in (*reversed(added), *section.statements)}
         added = [said for said in added if quoted[said.body] is said]

@@ -19,6 +19,7 @@ from research.engine.assessment.answer_status import (
 )
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import AnswerStatus, Aspect, AspectState, GateResult, StopReason
 from research.engine.report.parts.headings import headings_of
 from research.engine.threads.seed import Seed
@@ -166,6 +167,9 @@ def rewrite_message(seed: Seed, ledger: Ledger, evidence_gate: GateResult) -> st
 
 
 def _answered_text(ledger: Ledger) -> str:
+    """Return how many sub-questions are answered; on how many of them sources disagree only the
+    finished report can tell.
+    """
     found = list_statuses(ledger)
     if len(found) == 1:
         return _answer_text(_first_aspect(ledger))
@@ -178,7 +182,7 @@ def _answered_text(ledger: Ledger) -> str:
         f"{answered} of {len(found)} answered"
         if answered < len(found)
         else _all_answered(len(found)),
-        f"{disputed} of them disputed" if disputed else "",
+        f"{disputed} of them disputed" if disputed and ledger.began < Form.EDITED else "",
         f"passages come close to {close} more" if close else "",
     ]
     return ", ".join(filter(None, parts))

@@ -110,17 +110,17 @@ def divide_part(part: OutlinePart) -> list[OutlinePart]:
     return [replace(part, records=each, words=part.words // drafts) for each in slices]
 
 
-def with_thin_sections_filled(draft: Draft, ledger: Ledger) -> Draft:
-    """Return the draft whose sections of few statements have what it left out as well; those that
-    stay thin say all that was found.
+def with_thin_sections_marked(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft whose sections of few statements are marked where they say all that was
+    found.
     """
     thin = {part.aspect_id for part in draft.sections if len(part.statements) <= THIN}
-    filled = with_other_findings(draft, ledger, thin) if thin else draft
+    whole = with_other_findings(draft, ledger, thin) if thin else draft
     sections = (
-        replace(each, all_found=len(each.statements) <= THIN) if each.aspect_id in thin else each
-        for each in filled.sections
+        replace(own, all_found=own == full if own.aspect_id in thin else own.all_found)
+        for own, full in zip(draft.sections, whole.sections, strict=True)
     )
-    return replace(filled, sections=tuple(sections))
+    return replace(draft, sections=tuple(sections))
 
 
 def with_other_findings(draft: Draft, ledger: Ledger, only: Set[str] | None = None) -> Draft:

@@ -19,7 +19,7 @@ from research.engine.records import Checks, Report, Status
 from research.engine.report.checking.check import check_draft, is_sectioned
 from research.engine.report.draft import Draft, Statement, walled
 from research.engine.report.key_claims import choose_short, is_led, with_key_claims
-from research.engine.report.outline import with_other_findings, with_thin_sections_filled
+from research.engine.report.outline import with_other_findings, with_thin_sections_marked
 from research.engine.report.parts.dating import (
     Stale,
     asks_for_changes,
@@ -107,7 +107,7 @@ async def compose_report(run: Run) -> Written | None:
     if run.has_model and not checked.draft.by_code:
         checked = replace(checked, draft=without_told_quotes(checked.draft))
     if _tells_what_is_thin(run, checked.draft):
-        checked = replace(checked, draft=with_thin_sections_filled(checked.draft, ledger))
+        checked = replace(checked, draft=with_thin_sections_marked(checked.draft, ledger))
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)

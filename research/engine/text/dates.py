@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from research.engine.text.entities import MONTH
 from research.engine.text.tokens import in_lower_case
+from research.engine.text.units import find_unit
 
 Date = tuple[int | None, int | None, int | None]
 """Year, month, day; None where it isn't said."""
@@ -39,6 +40,21 @@ _FORMS = tuple(
 )
 
 _DIGIT = re.compile(r"\d")
+_FOR_A_YEAR = re.compile(
+    r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
+)
+_CLAUSE = re.compile(
+    r"[;；]\s?|\s[–—]\s|,\s(?=(?:(?:of|for|in|by|from|with) )?(?:which|whose|whom)\b"
+    r"|(?:who|where|when|while|whereas|although|though|until|since|before|after"
+    r"|(?:as )?(?:against|compared)"
+    r"|(?:in )?(?:der|die|das|dem|den|denen|dessen|deren)|welche[mnrs]?|wo|während|obwohl|nachdem"
+    r"|bevor|ehe|seit|seitdem|bis|gegenüber|statt|qui|que|dont|où|tandis|alors|avant|après|depuis"
+    r"|contre|quien|cuy[ao]s?|donde|mientras|aunque|desde|hasta|antes|después|frente|che|cui|dove"
+    r"|mentre|benché|fino|prima|dopo|contro|cuj[ao]s?|onde|enquanto|embora|até|depois|dat|waar"
+    r"|terwijl|hoewel|sinds|tot|voordat|nadat|tegenover)\b)",
+    re.IGNORECASE,
+)
+"""Where a clause that is subordinate or set against the one before it begins."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +110,28 @@ def _month(said: dict[str, str | None]) -> int | None:
         return _MONTHS.index(in_lower_case(name[:3])) + 1
     number = said.get("number")
     return int(number) if number else None
+
+
+def latest_date(text: str) -> str:
+    """Return the latest date in a text, as far as it is given; "" without any."""
+    stated = [found.date for found in find_dates(text) if found.date[0] is not None]
+    stated += [
+        (int(found[1]), None, None)
+        for found in _FOR_A_YEAR.finditer(text)
+        if not find_unit((found[2] or "").lower())
+    ]
+    if not stated:
+        return ""
+    year, month, day = max(tuple(part or 0 for part in date) for date in stated)
+    return "-".join(
+        part for part in (f"{year:04}", f"{month:02}" if month else "", f"{day:02}" if day else "")
+        if part
+    )  # fmt: skip
+
+
+def clauses_in(text: str) -> list[str]:
+    """Return the clauses of a text, subordinate ones by themselves."""
+    return _CLAUSE.split(text)
 
 
 def is_within(date: Date, other: Date) -> bool:

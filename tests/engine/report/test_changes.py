@@ -57,7 +57,7 @@ def test_values_that_stand_in_quotes_are_changes_also_where_one_finding_tells_bo
     assert told(PAY, TRIAL, VOTE, PAY) == [
         ("60 talers", "145 talers", ""),
         ("9 days", "6 days", ""),
-        ("all had to agree", "seven votes", "2024-05"),
+        ("all had to agree", "seven votes", "May 2024"),
     ]
 
 
@@ -103,30 +103,59 @@ def with_changes(*answers: ChangeAnswer) -> Ledger:
 
 def test_the_table_cites_both_values_and_says_where_its_dates_are_from() -> None:
     shown = rendered(with_changes(PAY, TRIAL, VOTE))
-    assert "|  | Before | Now | As of | First reported |" in shown
-    assert "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] |  | June 2025 |" in shown
-    assert "| Length of a jury trial | 9 days (2014) [3] | 6 days [4] | 2025 |  |" in shown
-    assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |  |" in shown
+    assert "|  | Before | Now | Since |\n" in shown
+    reported = "first reported June 2025"
+    assert f"| Pay of jurors for a day | 60 talers [2] | 145 talers [1] | {reported} |" in shown
+    assert "| Length of a jury trial | 9 days (2014) [3] | 6 days (2025) [4] |  |" in shown
+    assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |" in shown
     assert shown.index("## What has changed") < shown.index("## How much")
 
 
-def test_the_table_has_a_column_of_each_kind_of_date_that_there_is() -> None:
-    dated = with_changes(TRIAL, VOTE)
-    assert "|  | Before | Now | As of |\n" in rendered(dated)
-    fee = found(6, "Jurors once got 60 talers, and now get 145 talers.", "2025-06-07")
-    reported = ledger_of(*EVERY, fee)
-    seats = PAY.model_copy(update={"what": "talers of jurors", "old": ["E6"], "new": ["E6"]})
-    changes = find_changes(reported, (PAY, seats), {})
-    reported.relations = Relations(True, changes=changes)
-    assert len(changes) == 2 and "|  | Before | Now | First reported |\n" in rendered(reported)
+def test_the_table_has_no_column_for_dates_that_nothing_gives() -> None:
+    known = with_changes(TRIAL)
+    [trial] = known.relations.changes
+    again = replace(trial, what="length of a trial by jury")
+    known.relations = Relations(True, changes=(trial, again))
+    assert "|  | Before | Now |\n" in rendered(known)
 
 
-def test_the_changes_that_the_question_asks_for_and_most_sites_tell_stand_first() -> None:
+def test_the_date_of_a_change_stays_as_findings_word_it() -> None:
+    claim = "Until the middle of 2025 jurors got 60 talers a day, and nowadays 145 talers."
+    known = ledger_of(*EVERY, found(6, claim, "2025-10-16"))
+    since = {"since": "the middle of 2025", "old": ["E6", "E1"], "new": ["E6"]}
+    pay = PAY.model_copy(update={**since, "what": "talers of jurors a day"})
+    known.relations = Relations(True, changes=find_changes(known, (pay, TRIAL), {}))
+    assert "| 60 talers [2][3] | 145 talers [2] | the middle of 2025 |" in rendered(known)
+    known.began = Form.COMPUTED
+    dated = [each.since for each in find_changes(known, (pay,), {})]
+    assert dated == ["2025"]
+
+
+def test_the_year_of_an_earlier_figure_is_that_of_its_clause() -> None:
+    claim = "Jurors now get 145 talers for a day in court, as against 60 talers by the law of 2014."
+    known = ledger_of(*EVERY, found(6, claim, "2025-10-16"))
+    pay = PAY.model_copy(update={"old": ["E6"], "new": ["E6"]})
+    known.relations = Relations(True, changes=find_changes(known, (pay, TRIAL), {}))
+    assert "| 60 talers (2014) [2] | 145 talers [2] | first reported October 2025 |" in rendered(
+        known
+    )
+
+
+def test_the_changes_stand_in_the_order_of_the_model() -> None:
     known = ledger_of(*EVERY)
+    known.question = "What has changed in how many votes convict?"
+    answers = (TRIAL, PAY, VOTE)
+    assert [each.what for each in find_changes(known, answers, {})] == [a.what for a in answers]
+
+
+def test_earlier_runs_put_the_changes_that_the_question_asks_for_first() -> None:
+    known = ledger_of(*EVERY)
+    known.began = Form.COMPUTED
     known.question = "What has changed in how many votes convict?"
     assert find_changes(known, (PAY, TRIAL, VOTE), {})[0].what == VOTE.what
     assert VOTE.what not in {each.what for each in find_changes(known, (PAY, TRIAL, VOTE), {}, 2)}
     known = ledger_of(*EVERY)
+    known.began = Form.COMPUTED
     assert [each.what for each in find_changes(known, (PAY, TRIAL), {})] == [PAY.what, TRIAL.what]
     others = (replace(LENGTH.sources[0], independence_key=f"{n}.example") for n in range(3))
     known.book.take_over(replace(LENGTH, sources=(*LENGTH.sources, *others)))

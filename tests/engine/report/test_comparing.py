@@ -35,7 +35,7 @@ from research.engine.report.checking.statement_check import find_faults
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.outline import (
     with_other_findings,
-    with_thin_sections_filled,
+    with_thin_sections_marked,
 )
 from research.engine.report.parts.comparison import has_value, render_comparison, render_figures
 from research.engine.report.parts.dating import (
@@ -838,26 +838,17 @@ def test_a_dispute_by_words_alone_ends_where_a_comparison_of_both_finds_none(
     )
 
 
-def test_a_thin_section_has_what_its_draft_left_out_and_says_that_there_is_no_more() -> None:
-    claims = (
-        "The fund lends boats in May.",
-        "A clerk counts the oars.",
-        "Nets may be hired by widows.",
-        "Harbour dues are paid in herring.",
-        "A bell calls the borrowers home.",
-    )
+def test_a_thin_section_says_that_no_more_was_found_where_nothing_was_left_out() -> None:
+    claims = ("The fund lends boats in May.", "A clerk counts the oars.", "A bell calls at noon.")
     records = [record_of(f"E{n}", claim, f"{n}.example") for n, claim in enumerate(claims)]
-    known = ledger_of(*records[:3])
-    first = Statement(claims[0], ("E0",))
-    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
-    assert [said.text for said in section.statements] == [*claims[:3]]
-    told = render_report(known, Draft((), (section,)), "", 0, 0).markdown
-    assert "no more was found on this*" in told
+    said = [Statement(each.claim, (each.id,)) for each in records]
     known = ledger_of(*records)
-    [section] = with_thin_sections_filled(Draft((), (Section("A1", (first,)),)), known).sections
-    assert len(section.statements) == len(claims) and not section.all_found
-    whole = Section("A1", tuple(Statement(each.claim, (each.id,)) for each in records[:4]))
-    assert with_thin_sections_filled(Draft((), (whole,)), known) == Draft((), (whole,))
+    for statements, is_whole in ((said, True), (said[:2], False), (said * 2, False)):
+        draft = Draft((), (Section("A1", tuple(statements)),))
+        [section] = with_thin_sections_marked(draft, known).sections
+        assert (section.statements, section.all_found) == (tuple(statements), is_whole)
+        told = render_report(known, Draft((), (section,)), "", 0, 0).markdown
+        assert ("no more was found on this*" in told) is is_whole
 
 
 def test_what_only_a_forum_says_is_no_key_figure() -> None:

@@ -10,13 +10,23 @@ from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
+from research.engine.evidence.store import EvidenceStore
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
 from research.engine.report.draft import Computation, Draft, Section, Statement
-from research.engine.report.parts.dating import Stale, age_mark, earlier_amounts, previous_values
+from research.engine.report.parts.dating import (
+    Stale,
+    age_mark,
+    date_of_statement,
+    earlier_amounts,
+    previous_values,
+    stated_date,
+)
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
+from research.engine.text.dates import latest_date
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
 
 WORDS, STALE = labels_for("en"), Stale.on("2026-11-01")
@@ -34,8 +44,15 @@ def mark(ledger: Ledger, claim: str, is_named: bool = False) -> str:
     ("claim", "day", "told"),
     [
         ("The fund pays out 4 million marks.", "2019-03-01", "older figure, 2019"),
-        ("The fund paid out 4 million marks in 2019.", "2026-03-01", "older figure"),
-        ("The accounts for 2019 have 4 million marks.", "2019-12-01", "older figure"),
+        ("The fund paid out 4 million marks in 2019.", "2026-03-01", ""),
+        ("The fund paid out 4 million marks in 2014.", "2026-03-01", "older figure"),
+        ("The accounts for 2014 have 4 million marks.", "2014-12-01", "older figure"),
+        ("Since a law of 2019 was passed; the fund pays 4 million marks.", "2019-12-01", ""),
+        (
+            "The fund pays 4 million marks, while in 2016 it paid 3.",
+            "2019-12-01",
+            "older figure, 2019",
+        ),
         ("The fund pays out 4 million marks.", "2025-03-01", ""),
         ("On 4 May 2019 the fund got 4 million marks.", "2019-06-01", ""),
         ("In 1889 the fund held 4 million marks.", "1990-01-01", ""),
@@ -84,6 +101,70 @@ def test_what_the_comparison_calls_final_has_no_mark(claim: str, told: str) -> N
     assert mark(ledger, claim) == told
     ledger.relations = Relations(True, final=frozenset({"E1", "E9"}))
     assert mark(ledger, claim) == ""
+
+
+def test_the_old_records_of_a_statement_make_it_final() -> None:
+    claim = "The Guild counted 41,500 helpers on duty."
+    old = on_day(record_of("E1", claim, "a.example"), "2019-08-01")
+    new = on_day(record_of("E2", claim, "b.example"), "2025-08-01")
+    ledger, said = ledger_of(old, new), Statement(claim, ("E1", "E2"))
+    assert age_mark(said, ledger, STALE, WORDS) == "older figure, 2019"
+    for final, told in (("E1", ""), ("E2", "older figure, 2019")):
+        ledger.relations = Relations(True, final=frozenset({final}), doubted={"E1": "E2"})
+        assert age_mark(said, ledger, STALE, WORDS) == (told and "may be outdated")
+        ledger.relations = replace(ledger.relations, doubted={})
+        assert age_mark(said, ledger, STALE, WORDS) == told
+
+
+def test_a_sentence_that_gives_both_values_has_no_mark() -> None:
+    old = on_day(record_of("E1", "The fund held 4 million marks.", "a.example"), "2016")
+    new = on_day(record_of("E2", "The fund held 6 million marks.", "b.example"), "2019")
+    ledger = ledger_of(old, new)
+    said = Statement("The fund rose from 4 to 6 million marks.", ("E1", "E2"))
+    assert age_mark(said, ledger, STALE, WORDS) == "older figure, 2019"
+    ledger.relations = Relations(True, {"E1": "E2"})
+    assert age_mark(said, ledger, STALE, WORDS) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("Boats are out by nine.", "may be outdated"),
+        ("Most boats were out by nine.", ""),
+        ("Boats are out early.", ""),
+    ],
+)
+def test_only_a_figure_that_may_still_hold_is_doubted(claim: str, told: str) -> None:
+    ledger = ledger_of(on_day(record_of("E1", "Boats go out by nine.", "a.example"), "2025-08"))
+    ledger.relations = Relations(True, doubted={"E1": "E2"})
+    assert mark(ledger, claim) == told
+
+
+@pytest.mark.parametrize(
+    ("claim", "date"),
+    [
+        ("Learners drive 24 hours, as against 15 hours under the rules of 2018.", ""),
+        ("A fee of 40 marks is due, which since 2018 has included the boat.", ""),
+        ("The limit is 40 marks; until 2025 it was 55 marks.", ""),
+        ("Deaths fell from 546 in 2017 to 318, the lowest of all, in 2026.", "2026"),
+        ("In 2016 the toll was 4 marks, with 3 marks for children.", "2016"),
+        ("The fund has 4 million marks, according to the accounts of 2019.", "2019"),
+        ("Since 2018, when the bridge opened, the toll has been 4 marks.", "2018"),
+        ("Die Frist beträgt 40 Tage, während sie bis 1.4.2018 nur 15 Tage betrug.", ""),
+        ("The act was repealed in 2019, which had been passed in 2015.", "2019"),
+    ],
+)
+def test_a_figure_has_the_date_of_its_clause(claim: str, date: str) -> None:
+    record = on_day(record_of("E1", claim, "a.example"), "2026-03-01")
+    assert stated_date(record) == date
+    assert date_of_statement(record) == (date or "2026-03-01")
+    assert stated_date(replace(record, dates_clauses=False)) == latest_date(claim) != ""
+
+
+def test_records_of_earlier_runs_keep_their_dates() -> None:
+    record = record_of("E1", "It is 40 marks; until 2025 it was 55 marks.", "a.example")
+    store = EvidenceStore(dates_clauses=False)
+    assert stated_date(store.take_over(record)) == "2025"
 
 
 def test_a_figure_is_as_old_as_its_first_appearance() -> None:
@@ -199,6 +280,17 @@ def test_a_quotation_dates_the_first_appearance_of_a_claim_s_value() -> None:
     new = on_day(record_of("E3", "The dose is 22 mg now.", "c.example"), "2025")
     ledger = ledger_of(first, late, new)
     assert find_replaced(ledger, [["E2", "E3"]])["E2"] == "E3"
+
+
+def test_a_number_that_two_claims_only_happen_to_share_leaves_no_doubt() -> None:
+    old = "Most people who say that they were there go to bed at nine."
+    both = "People say that 73 babies were born, and nine were given a name that means right."
+    claim = on_day(record_of("E1", old, "a.example"), "2015")
+    quoted = dictated(on_day(record_of("E2", both, "b.example"), "2025"))
+    ledger = ledger_of(claim, quoted)
+    assert with_doubts(ledger, Relations(True), []).doubted == {}
+    ledger.began = Form.COMPUTED
+    assert with_doubts(ledger, Relations(True), []).doubted == {"E1": "E2"}
 
 
 def test_a_quotation_that_recalls_a_claim_s_figure_marks_it_as_earlier() -> None:

@@ -12,14 +12,19 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
+from research.engine.llm_tasks import sections
 from research.engine.llm_tasks.compare import relate_drafted
 from research.engine.llm_tasks.compared_findings import matters_of, named_holders
+from research.engine.llm_tasks.prompting.ask import TEMPLATES
 from research.engine.ports import SourceKind
 from research.engine.records import Evidence, Source
+from research.engine.report.disputes import disputes_on
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.outline import OutlinePart
 from research.engine.report.parts.disagreement import gather_rivals, rival_groups, sides_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
+from research.engine.threads.seed import ReportFormat
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
 from tests.engine.scripted import page
 
@@ -64,7 +69,7 @@ def said_of(*records: Evidence) -> list[Statement]:
         (
             "Evening Press", "news",
             "**Harbour Board** blames the winter "
-            "(reported by Evening Press, news, March 2026). [1]",
+            "(reported by Evening Press, March 2026). [1]",
         ),
     ],
 )  # fmt: skip
@@ -77,7 +82,7 @@ def test_a_side_names_its_holder_its_view_and_who_reports_it(
     assert (head, gap) == ("Sources disagree:**", ">") and first == item
     assert second == "**The Daily Tide** (March 2026) blames the ferry. [2]"
     dense = Layout(is_dense=True, is_terse=True)
-    brief = item.replace(", news, March 2026).", ").")
+    brief = item.replace("Press, March 2026).", "Press).")
     assert box_of(known, *said_of(one, other), layout=dense)[2] == brief
 
 
@@ -122,10 +127,10 @@ def test_a_side_names_whom_the_quotes_name_and_the_sites_behind_it() -> None:
     )
     *_, first, second = box_of(known, Statement("It fell unheard.", ("E1",)))
     assert first == (
-        "**Dr. Keller** – It fell unheard (reported by Evening Press, news, March 2026). [1]"
+        "**Dr. Keller** – It fell unheard (reported by Evening Press, March 2026). [1]"
     )
     assert second == (
-        f"**The Court Administration** – “{COURT}” (reported by Tide, news, March 2026) [2]"
+        f"**The Court Administration** – “{COURT}” (reported by Tide, March 2026) [2]"
     )
     known.plan = replace(known.plan, language="de")
     *_, first, _ = box_of(known, Statement("Niemand hörte es.", ("E1",)))
@@ -174,8 +179,82 @@ def test_what_only_says_that_there_is_a_dispute_is_no_side() -> None:
     one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
     known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
     lead = Statement("Who is to blame is open.", ("E1", "E2"))
-    head, _, *sides = box_of(known, lead, *said_of(one))
-    assert head == f"Sources disagree:** {lead.text} [1][2]" and len(sides) == 1
+    head, _, first, second = box_of(known, lead, *said_of(one))
+    assert head == f"Sources disagree:** {lead.text} [1][2]"
+    assert first == f"**Harbour Board** (March 2026) {BLAMES} [1]"
+    assert second == f"**The Daily Tide** (March 2026) – “{TIDE}” [2]"
+
+
+@pytest.mark.parametrize(
+    ("lead", "is_side"),
+    [
+        ("The bridge fell at night, and why it did is a matter of dispute.", False),
+        ("Why it fell is told in two ways.", False),
+        ("Warum sie einstürzte, ist umstritten.", False),
+        ("Les causes sont contestées.", False),
+        ("Se discute por qué cayó.", False),
+        ("Le versioni sono discordanti: due versioni circolano.", False),
+        ("As causas são controversas.", False),
+        ("Over de oorzaak bestaan twee verklaringen.", False),
+        ("倒塌原因有争议。", False),
+        ("原因については諸説ある。", False),
+        ("The bridge fell at night.", True),
+        ("The Harbour Board disputes that the bridge fell at night.", True),
+    ],
+)
+def test_a_sentence_on_one_side_that_says_that_there_is_a_dispute_opens_it(
+    lead: str, is_side: bool
+) -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Evening Press", "The Daily Tide"))
+    known.relations = Relations(True, holders={"E1": "the Harbour Board"})
+    draft = Draft((), (Section("A1", (Statement(lead, ("E1",)), *said_of(one, other))),))
+    shown = render_report(known, draft, "", 0, 0, Layout()).markdown
+    before, _, box = shown.partition("> **⚠ ")
+    said = lead.removeprefix("The Harbour Board").rstrip(".。")
+    assert (said in box, f"{lead} [1]\n" in before) == (is_side, not is_side)
+    assert box.count("reported by") == 1
+
+
+def test_a_lone_statement_on_a_dispute_stays_a_side() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
+    *_, first, _ = box_of(known, Statement("It is disputed why it fell.", ("E1",)))
+    assert first == "**Harbour Board** (March 2026) – It is disputed why it fell. [1]"
+
+
+def test_all_sites_that_report_a_holder_s_views_are_named_once() -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1", "E3")
+    again = told(3, "The Harbour Board blames ice that winter.", "c.example", "E2")
+    known = ledger_with(one, other, again, sites=("Evening Press", "The Daily Tide", "Post"))
+    known.relations = Relations(
+        True, holders={"E1": "the Harbour Board", "E3": "the Harbour Board"}
+    )
+    first_said, tide, more = said_of(one, other, again)
+    *_, side, _ = box_of(known, first_said, more, tide)
+    assert side == (
+        f"**The Harbour Board** {BLAMES.rstrip('.')} (reported by Evening Press, Post, March 2026)."
+        " [1] The Harbour Board blames ice that winter. [2]"
+    )
+
+
+def test_an_author_is_told_each_dispute_with_its_matter_sides_and_holders() -> None:
+    board, tide = told(1, BOARD, "a.example", "E2", "E3"), told(2, TIDE, "b.example", "E1")
+    third = told(3, "The ferry rammed the pier.", "c.example", "E1")
+    odd, even = told(4, "It had nine piers.", "d.example", "E5"), told(5, "Ten.", "e.example", "E4")
+    known = ledger_with(board, tide, third, odd, even)
+    known.relations = Relations(
+        True, matters={("E2", "E1"): "who is to blame"}, holders={"E1": "the Harbour Board"}
+    )
+    [blame] = disputes_on(known, {"E3"})
+    assert blame.matter == "who is to blame"
+    assert [([r.id for r in side], who) for side, who in blame.sides] == [
+        (["E1"], "The Harbour Board"),
+        (["E2", "E3"], ""),
+    ]
+    [piers] = disputes_on(known, {"E5"})
+    assert (piers.matter, len(piers.sides)) == ("", 2)
+    assert len(disputes_on(known, {"E1", "E5"})) == 2 and not disputes_on(known, {"E9"})
 
 
 @pytest.mark.parametrize(
@@ -238,3 +317,40 @@ def test_an_address_stays_out_of_what_a_dispute_is_about() -> None:
     known = ledger_with(one, other, sites=("Harbour Board", "The Daily Tide"))
     known.relations = Relations(True, matters={("E1", "E2"): "see evil.example"})
     assert "evil" not in box_of(known, *said_of(one, other))[0]
+
+
+@pytest.mark.parametrize(
+    ("form", "listed", "shown"),
+    [
+        (
+            Form.EDITED,
+            "- who is to blame: [E1] (The Harbour Board) against [E2] (The Daily Tide)",
+            {"E1": "A2", "E2": "A1"},
+        ),
+        (Form.COMPUTED, "", {"E2": "A1"}),
+    ],
+)
+def test_a_section_is_shown_each_dispute_that_it_has_a_side_of(
+    monkeypatch: pytest.MonkeyPatch, form: Form, listed: str, shown: dict[str, str]
+) -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    many = [told(n, f"Pier {n}.", "c.example", f"E{n + 1}") for n in range(3, 40)]
+    many.append(told(40, "Pier 40.", "c.example"))
+    known = ledger_with(replace(one, aspect_id="A2"), other, *many)
+    known.relations = Relations(
+        True,
+        matters={("E1", "E2"): "who is to blame"},
+        holders={"E1": "the Harbour Board", "E2": "The Daily Tide"},
+    )
+    fence = SimpleNamespace(shown=str)
+    monkeypatch.setattr(sections, "fences", lambda _: fence)
+    run: Any = SimpleNamespace(
+        ledger=known, question=SimpleNamespace(text="Why?", today="2026-12-12"), form=form,
+        shape=ReportFormat(), config=SimpleNamespace(research_depth="thorough"), began=form,
+    )  # fmt: skip
+    part = OutlinePart(known.aspects["A1"], (other,), 80)
+    context = sections._section_context(run, [part], 10_000)
+    prompt = TEMPLATES.get_template("section.md").render(context)
+    assert {r.id: context["owners"][r.id] for r in context["evidence"]} == shown
+    assert prompt.partition("# SOURCES DISAGREE\n")[2].strip() == listed
+    assert ("stands before them and cites both" in prompt) is bool(listed)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
@@ -16,8 +15,8 @@ from research.engine.llm_tasks.draft import read_draft
 from research.engine.llm_tasks.prompting.ask import PROMPTS, TEMPLATES
 from research.engine.offline.drafting import is_sentence
 from research.engine.records import Evidence
+from research.engine.report import key_claims
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.key_claims import with_key_claims
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,
@@ -310,29 +309,29 @@ def test_quotations_that_nobody_placed_give_way(ledger: Ledger) -> None:
     assert unplaced_quotes(Draft((), (Section("A1", (found, placed, SAID)),))) == set()
 
 
-LONG = "The fund holds what it holds, " + "and it holds it in jars, " * 9 + "as everybody says."
-
-
 @pytest.mark.parametrize(
-    ("quote", "form", "added"),
+    ("asked", "claim", "form", "is_added"),
     [
-        ("The fund holds what is poured into its jars.", Form.EDITED, 1),
-        (LONG, Form.EDITED, 0),
-        (LONG, Form.COMPUTED, 1),
+        ("Which rules hold for the jars of the fund?", POURED, Form.COMPUTED, True),
+        ("Which rules hold for the jars of the fund?", POURED, Form.EDITED, False),
+        ("How many glass jars is it poured into?", POURED, Form.COMPUTED, True),
+        ("How many glass jars is it poured into?", POURED, Form.EDITED, False),
+        ("Which rules hold for what reports must state?", ORDERED, Form.EDITED, True),
     ],
-    ids=["fits", "long", "before"],
 )
-def test_an_authored_section_takes_no_long_quotation_that_its_author_left_out(
-    dictated: Ledger, quote: str, form: Form, added: int
+def test_a_quotation_that_the_author_was_shown_and_left_out_stays_out(
+    dictated: Ledger, asked: str, claim: str, form: Form, is_added: bool
 ) -> None:
-    dictated.began = form
-    dictated.book.records["E2"] = replace(with_quotes(dictated, quote), claim=quote)
+    records = dictated.book.records
+    source = replace(records["E2"].sources[0], quote=claim)
+    records["E2"] = replace(records["E2"], claim=claim, sources=(source,))
+    dictated.aspects["A1"] = replace(dictated.aspects["A1"], text=asked)
     run: Any = SimpleNamespace(
         ledger=dictated,
-        has_model=True,
         form=form,
-        config=ResearchConfig(research_depth="standard"),
+        has_model=True,
+        config=SimpleNamespace(research_depth="thorough"),
     )
-    draft = Draft((), (Section("A1", (replace(SAID, evidence=("E3",)),)),))
-    [section] = with_key_claims(run, draft).sections
-    assert [each.quoted for each in section.statements] == [False, *[True] * added]
+    written = Section("A1", (Statement("It held 7 million marks.", ("E3",)),))
+    added = key_claims._with_dictated(run, written).statements[1:]
+    assert [said.evidence for said in added] == ([("E2",)] if is_added else [])

@@ -6,6 +6,7 @@ import pytest
 
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.records import (
     AnswerStatus,
     AnswerSupport,
@@ -139,8 +140,7 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.NO_GAPS,
             {},
             [YES, AspectState.DISPUTED],
-            "Stopped: both sub-questions answered, 1 of them disputed, "
-            "1 from two or more sites, and no gap was left.",
+            "Stopped: both sub-questions answered, 1 from two or more sites, and no gap was left.",
         ),
         (
             StopReason.NO_GAPS,
@@ -155,6 +155,13 @@ def test_why_it_stopped_is_said_in_plain_words(
     reason: StopReason, knobs: dict[str, Any], states: list[AspectState], sentence: str
 ) -> None:
     assert messages.stop_message(reason, known(*states), ResearchConfig(**knobs)) == sentence
+
+
+def test_earlier_runs_count_disputes_where_they_stop() -> None:
+    ledger = known(YES, AspectState.DISPUTED)
+    ledger.began = Form.COMPUTED
+    told = messages.stop_message(StopReason.NO_GAPS, ledger, ResearchConfig())
+    assert told.startswith("Stopped: both sub-questions answered, 1 of them disputed, 1 from")
 
 
 @pytest.mark.parametrize("reason", sorted(set(StopReason) - {StopReason.CANCELLED}))

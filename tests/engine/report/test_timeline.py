@@ -95,6 +95,19 @@ def test_dated_findings_that_were_left_out_answer_a_question_on_the_course_of_ev
     assert with_course_of_events(draft, known) == draft
 
 
+def test_the_line_of_the_section_counts_what_its_table_rests_on() -> None:
+    elsewhere = replace(MOVES[1].sources[0], independence_key="9.example")
+    known = known_of(*MOVES)
+    known.book.take_over(replace(MOVES[1], sources=(*MOVES[1].sources, elsewhere)))
+    told = Statement("The fund is old.", ("E0",))
+    others = tuple(Statement(each.claim, (each.id,)) for each in MOVES[1:])
+    known.aspects["A2"] = replace(known.aspects["A1"], id="A2", text="Where is the fund?")
+    draft = Draft((), (Section("A1", (told,)), Section("A2", others)))
+    shown = render_report(known, draft, "", 0, 0, Layout()).markdown
+    _, _, course = shown.partition("## What is the course")
+    assert "*◐ 1 of 6 statements confirmed by 2 sites or more*" in course.partition("| Date")[0]
+
+
 def test_replaced_and_disputed_findings_are_no_events() -> None:
     known = known_of(*MOVES[:3])
     known.relations.replaced["E1"] = "E2"

@@ -16,19 +16,15 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.amounts import find_amounts
-from research.engine.text.dates import find_dates, without_dates
+from research.engine.text.dates import clauses_in, find_dates, latest_date, without_dates
 from research.engine.text.quantities import (
     gives_quantity,
     parse_figures,
     tells_event,
-    unit_of,
     written_amounts,
 )
 from research.engine.text.tokens import term_set, unique_texts
 
-_FOR_A_YEAR = re.compile(
-    r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
-)
 _CHANGES = re.compile(
     r"\b(?:(?:has|have|had) (?:\w+ ){0,2}changed|chang(?:ed?|es|ing) (?:since|over)|years? ago"
     r"|over (?:time|the (?:years|decades))|timeline|chronolog\w+|history of|used to be"
@@ -44,20 +40,22 @@ DAY, MONTH, YEAR = 10, 7, 4
 """Characters of a date such as `2026-03-01`, of its month and of its year."""
 HALF_ALIKE, MOST_ALIKE = 0.5, 2 / 3
 """Shares of the words of the shorter of two claims."""
-FIGURES_AGE, SOURCES_AGE, HISTORY_AGE = 3, 5, 30
-"""Years after which a figure may have changed, after which a source without a figure may have been
-overtaken, and after which both are history.
+FIGURES_AGE, SOURCES_AGE, DATED_AGE, HISTORY_AGE = 3, 5, 10, 30
+"""Years after which a figure may have changed, a source without a figure may have been overtaken, a
+figure is old though its sentence dates it, and all of this is history.
 """
 
 
 @dataclass(frozen=True)
 class Stale:
-    """Days before which a figure, or a source without one, is an old one; what is older than
-    `history` is history. A figure without a date is marked if it `tells_undated`.
+    """Days before which a figure, a source without one, or a figure that its sentence dates is an
+    old one; what is older than `history` is history. A figure without a date is marked if it
+    `tells_undated`.
     """
 
     figures: str
     sources: str
+    dated: str
     history: str
     tells_undated: bool = False
 
@@ -65,9 +63,9 @@ class Stale:
     def on(cls, today: str, tells_undated: bool = False) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
-        ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
-        figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
-        return cls(figures, sources, history, tells_undated)
+        ages = (FIGURES_AGE, SOURCES_AGE, DATED_AGE, HISTORY_AGE)
+        figures, sources, dated, history = (f"{year - age:04}{rest}" for age in ages)
+        return cls(figures, sources, dated, history, tells_undated)
 
 
 def asks_for_changes(question: str) -> bool:
@@ -192,25 +190,25 @@ def tells_in_order(record: Evidence, old: Evidence, new: Evidence) -> bool:
 
 
 def stated_date(record: Evidence) -> str:
-    """Return the latest date that a claim itself states; "" if it states none."""
-    return latest_date(record.claim)
+    """Return the latest date that a claim itself states, of its figures if it has any; "" if it
+    states none.
+    """
+    return figure_date(record.claim) if record.dates_clauses else latest_date(record.claim)
 
 
-def latest_date(text: str) -> str:
-    """Return the latest date in a text, as far as it is given; "" without any."""
-    stated = [found.date for found in find_dates(text) if found.date[0] is not None]
-    stated += [
-        (int(found[1]), None, None)
-        for found in _FOR_A_YEAR.finditer(text)
-        if not unit_of((found[2] or "").lower())
-    ]
-    if not stated:
-        return ""
-    year, month, day = max(tuple(part or 0 for part in date) for date in stated)
-    return "-".join(
-        part for part in (f"{year:04}", f"{month:02}" if month else "", f"{day:02}" if day else "")
-        if part
-    )  # fmt: skip
+def figure_date(claim: str, value: str = "") -> str:
+    """Return the latest date in a claim; of one with figures the latest of the clauses that give
+    them, or give a `value`, or go on from one with a date; "" where one of them is undated: it
+    holds when its page was written.
+    """
+    wanted, dates, date = amounts_of(value), [], ""
+    for clause in clauses_in(claim):
+        date = latest_date(clause) or date
+        amounts = amounts_of(clause)
+        dates += [date] if amounts and wanted <= amounts else []
+    if not dates:
+        return latest_date(claim)
+    return max(dates) if all(dates) else ""
 
 
 def age_mark(
@@ -220,17 +218,22 @@ def age_mark(
     and of when; "" where it gives a recent or a computed one, or tells an event or what is final.
     The number of a rule is no figure: it is as old as its source.
 
-    Without `is_named` the year stands beside it, unless the sentence has it.
+    Nor is anything marked where the sentence dates its figure to the last years, or gives the one
+    that replaced it as well. Without `is_named` the year stands beside the mark, unless the
+    sentence has it.
     """
     if said.computed is not None:
         return ""
+    relations = ledger.relations
     records = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]
-    if not records or ledger.relations.replaced.keys() >= set(said.evidence):
+    newer = {relations.replaced[i] for i in said.evidence if i in relations.replaced}
+    if not records or not newer.isdisjoint(said.evidence):
         return ""
-    if ledger.relations.doubted.keys() & set(said.evidence):
-        return words["may_be_outdated"]
-    if ledger.relations.final.issuperset(said.evidence):
+    if relations.replaced.keys() >= set(said.evidence) or _is_final(records, ledger, stale):
         return ""
+    language = ledger.plan.language
+    if any(r.id in relations.doubted and _gives_figure(said, r) for r in records):
+        return "" if tells_event(said.body, language) else words["may_be_outdated"]
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
@@ -241,22 +244,40 @@ def age_mark(
     if stale.tells_undated and has_figure and not date:
         return words["undated"]
     has_figure = has_figure and bool(amounts_of(said.body) - {"1"})  # "one learns"
-    if has_figure and not told:
+    dated = figure_date(said.body) if has_figure and told else ""
+    if has_figure and not dated:
         seen = filter(None, (first_seen(each, ledger) for each in records))
         date = max(seen, default=date)
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
         return ""
+    if dated >= stale.dated:
+        return ""
     is_plain = not (has_figure or is_compared)
-    if is_plain and tells_event(said.body, ledger.plan.language):
+    if is_plain and tells_event(said.body, language):
         return ""
     sites = {key for record in records for key in record.keys}
     if len(sites) > 1 and not (has_figure or is_compared):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
-    is_told = bool(told) or date[:YEAR] in said.body
+    is_told = bool(dated if has_figure else told) or date[:YEAR] in said.body
     return mark if is_told or is_named else f"{mark}, {date[:YEAR]}"
+
+
+def _is_final(records: Iterable[Evidence], ledger: Ledger, stale: Stale) -> bool:
+    """Return whether the comparison calls records final: those that are old enough to be marked,
+    and at least one.
+    """
+    final = ledger.relations.final
+    kept = [r for r in records if r.id in final or date_of_statement(r) < stale.figures]
+    return bool(kept) and final.issuperset(record.id for record in kept)
+
+
+def _gives_figure(said: Statement, record: Evidence) -> bool:
+    """Return whether a statement has a figure of a record, if that has any."""
+    amounts = amounts_of(record.claim)
+    return not amounts or not amounts.isdisjoint(amounts_of(said.body))
 
 
 def _tells_property(said: Statement, ledger: Ledger) -> bool:

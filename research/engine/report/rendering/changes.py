@@ -7,11 +7,11 @@ from itertools import compress
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import ToldChange
-from research.engine.journal.forms import Form
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
-from research.engine.report.parts.dating import MONTH, YEAR, stated_date
+from research.engine.report.parts.dating import MONTH, YEAR, figure_date
 from research.engine.report.rendering.markers import Markers
+from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
 
 LEAST_CHANGES = 2
@@ -19,24 +19,29 @@ LEAST_CHANGES = 2
 
 def render_changes(draft: Draft, marks: Markers) -> str:
     """Return the changes that the comparison found as a section with a table, and under which
-    headings those are that the table has no room for; "" for few. Where no finding dates a change,
-    the table has the date of the oldest source of what applies now, in a column of its own.
+    headings those are that the table has no room for; "" for few. A figure has its year beside it,
+    and a change its date: as findings give it, otherwise that of the oldest source of what applies
+    now.
     """
     ledger, words = marks.ledger, marks.words
     told = ledger.relations.changes
     if len(told) < LEAST_CHANGES:
         return ""
-    rows = [["", *(words[name] for name in ("before", "now", "as_of", "first_reported"))]]
+    rows = [["", *(words[name] for name in ("before", "now", "since"))]]
     for each in told:
-        texts = (each.what, each.before, each.now)
-        named, was, now = (marks.sentence(marks.wall.masked(text)) for text in texts)
-        year = _year_before(each, ledger)
-        was = f"{was} ({year})" if year and year not in was else was
-        cells = (f"{was} {marks.of(each.old)}", f"{now} {marks.of(each.new)}")
-        since, reported = _stated(each, ledger), _reported(each, ledger)
-        dates = (words.date(since), "" if since else words.date(reported))
-        rows.append([capitalize_heading(named), *cells, *dates])
-    table, more = render_table(_without_empty_columns(rows)), _told_elsewhere(draft, marks)
+        was, now = (
+            "" if each.since else _date_of(value, ids, ledger)
+            for value, ids in ((each.before, each.old), (each.now, each.new))
+        )
+        now = now if len(now) == YEAR else ""  # a month is that of a page
+        texts = (each.what, _with_year(each.before, was[:YEAR]), _with_year(each.now, now))
+        named, before, after = (marks.sentence(marks.wall.masked(text)) for text in texts)
+        since = marks.sentence(marks.wall.masked(words.date(each.since)))
+        reported = "" if since or now else _by_source(_reported(each, ledger), words)
+        cells = (f"{before} {marks.of(each.old)}", f"{after} {marks.of(each.new)}")
+        rows.append([capitalize_heading(named), *cells, since or reported])
+    more = _told_elsewhere(draft, marks)
+    table = render_table(_without_empty_columns(rows))
     return "\n\n".join(filter(None, (f"## {words['changes']}", table, more)))
 
 
@@ -46,25 +51,26 @@ def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
     return [[*compress(row, kept)] for row in rows]
 
 
-def _stated(change: ToldChange, ledger: Ledger) -> str:
-    """Return when something changed, otherwise of when its newer value is, by the findings."""
-    return change.since or max(stated_date(ledger.book.records[i]) for i in change.new)
-
-
-def _year_before(change: ToldChange, ledger: Ledger) -> str:
-    """Return the year of an earlier figure, by the finding that states it; "" if none does, and
-    where something held until it was changed.
-    """
-    if ledger.began < Form.COMPUTED or not any(map(str.isdigit, change.before)):
+def _date_of(value: str, evidence: Iterable[str], ledger: Ledger) -> str:
+    """Return the date that findings give for a figure; "" for none, and where no digit is in it."""
+    if not any(map(str.isdigit, value)):
         return ""
-    stated = (stated_date(ledger.book.records[i]) for i in change.old)
-    return max(stated, default="")[:YEAR]
+    claims = (ledger.book.records[i].claim for i in evidence)
+    return max((figure_date(claim, value) for claim in claims), default="")
+
+
+def _with_year(value: str, year: str) -> str:
+    return f"{value} ({year})" if year and year not in value else value
 
 
 def _reported(change: ToldChange, ledger: Ledger) -> str:
     """Return the month of the oldest source that gives the newer value."""
     sources = (source for i in change.new for source in ledger.book.records[i].sources)
     return min(filter(None, (source.day for source in sources)), default="")[:MONTH]
+
+
+def _by_source(month: str, words: Labels) -> str:
+    return words["dated_by_source"].format(date=words.date(month)) if month else ""
 
 
 def _told_elsewhere(draft: Draft, marks: Markers) -> str:

@@ -12,7 +12,7 @@ from research.engine.offline.drafting import unjudged_words
 from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
-from research.engine.report.parts.timeline import render_cell
+from research.engine.report.parts.timeline import course_events, render_cell
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import group_statements, render_disputed, with_site
 from research.engine.report.report_format import Layout
@@ -50,7 +50,8 @@ def render_section(
         )
     if table:  # what is in the table supports the section as well
         body = "\n\n".join(filter(None, (table, body)))
-        section = next(each for each in draft.sections if each.aspect_id == aspect.id)
+        rows = (Statement(row.text, row.evidence) for row, _ in course_events(draft, ledger))
+        section = replace(section, statements=(*section.statements, *rows))
     records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     is_settled = layout.stale is not None and not any(record.contradicts for record in records)
     if aspect.state is AspectState.DISPUTED and is_settled:

@@ -10,7 +10,7 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
-from research.engine.report.disputes import Disputes, named_holder
+from research.engine.report.disputes import Disputes, named_holder, says_dispute, sides_among
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
@@ -31,13 +31,13 @@ from research.engine.report.parts.sources import (
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
 from research.engine.report.rendering.markers import Markers
-from research.engine.text.entities import written_names
+from research.engine.text.tokens import unique_texts
 
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 
 LEAST_SIDES = 2
-"""Sides below which a box tells those that its opening would name as well."""
+"""Sides below which a box quotes those that its opening rests on as well."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,13 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     view, the view, and who reports it; the quotes that contradict it are a side as well.
     """
     ledger, records = marks.ledger, marks.ledger.book.records
-    leads = [said for said in group if _is_on_both_sides(said, ledger)]
+    leads = [said for said in group if _opens(said, group, ledger)]
     sides = [said for said in group if said not in leads]
+    told = {i for said in sides for i in said.evidence}
     untold = [records[i] for said in group for i in marks.untold.get(said, ())]
-    is_lone = len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES
-    if (
-        ledger.began >= Form.COMPUTED
-        and is_lone
-        and any(written_names(said.body) for said in leads)
-    ):
-        leads, sides = [], [*group]  # the opening holds a view itself
+    if len(sides_of(sides, ledger)) + bool(untold) < LEAST_SIDES:
+        opened = unique_texts(i for said in leads for i in said.evidence)
+        untold += [records[i] for i in opened if not told.isdisjoint(records[i].contradicts)]
     holders = {said: marks.wall.masked(each) for said, each in holders_of(sides, ledger).items()}
     shown = {i for said in group for i in said.evidence}
     disputes = Disputes(ledger, group)
@@ -100,7 +97,7 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     views = views if ledger.began >= Form.COMPUTED else {*group}
     items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
     items += [
-        " ".join(_quoted_view(record, marks) for record in side) for side in _without_rivals(untold)
+        " ".join(_quoted_view(record, marks) for record in side) for side in sides_among(untold)
     ]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
@@ -128,19 +125,23 @@ def _one_side(
     views: Set[Statement],
     marks: Markers,
 ) -> str:
-    """Return what one side says: the views each behind its holder, of a holder's views the first.
-    What only goes on about one is nobody's view.
+    """Return what one side says: the views each behind its holder, of a holder's views the first,
+    which also names all sites that report them. What only goes on about one is nobody's view.
     """
-    told, before = [], ""
+    told, before, named = [], "", set[str]()
     for said in side:
-        holder = holders.get(said, "")
-        name = holder_of_side(said, marks.ledger, marks.words, holder)
-        reported = told_in(said, marks.ledger, marks.words, holder, marks.layout.is_dense)
+        holder, is_view = holders.get(said, ""), said in views and bool(said.evidence)
+        same = [each for each in side if each in views and holders.get(each, "") == holder]
+        ids = unique_texts(i for each in (same if holder else [said]) for i in each.evidence)
+        whole = replace(said, evidence=tuple(ids))
+        name = holder_of_side(whole, marks.ledger, marks.words, holder)
+        reported = told_in(whole, marks.ledger, marks.words, holder, marks.layout.is_dense)
+        reported = reported if is_view and name not in named else ""
         beside = _told_beside(said, marks, named=True, teller=reported)
         view = _render_cited(said, marks, frozenset(), beside).strip()
-        is_led = said in views and bool(said.evidence) and name != before
-        told.append(_led_by(name, holder, view) if is_led else view)
-        before = name if said in views else before
+        told.append(_led_by(name, holder, view) if is_view and name != before else view)
+        before = name if is_view else before
+        named |= {name} if is_view else set()
     return " ".join(told)
 
 
@@ -150,19 +151,6 @@ def _quoted_view(record: Evidence, marks: Markers) -> str:
     reported = told_in(said, ledger, words, holder, marks.layout.is_dense)
     view = f"“{marks.quote_of(record)}”" + (f" ({reported})" if reported else "")
     return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
-
-
-def _without_rivals(records: Iterable[Evidence]) -> list[list[Evidence]]:
-    """Return records in groups that hold none that contradict each other."""
-    groups: list[list[Evidence]] = []
-    for record in records:
-        fitting = (g for g in groups if not any(record.id in each.contradicts for each in g))
-        group = next(fitting, None)
-        if group is None:
-            groups.append([record])
-        else:
-            group.append(record)
-    return groups
 
 
 def inline_texts(
@@ -190,10 +178,8 @@ def _is_disputed(group: Sequence[Statement], marks: Markers) -> bool:
 
 
 def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Sequence[Statement]]:
-    """Yield the statements of a dispute, before them those that only say that there is one: they
-    rest on both sides.
-    """
-    sides = [said for said in group if not _is_on_both_sides(said, ledger)]
+    """Yield the statements of a dispute, before them those that only say that there is one."""
+    sides = [said for said in group if not _opens(said, group, ledger)]
     if len(sides) < 2 or len(sides) == len(group):
         yield group
         return
@@ -201,10 +187,11 @@ def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Seq
     yield sides
 
 
-def _is_on_both_sides(said: Statement, ledger: Ledger) -> bool:
+def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether a statement rests on both sides of a dispute, or says that there is one."""
     records = ledger.book.records
     rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
-    return not rivals.isdisjoint(said.evidence)
+    return not rivals.isdisjoint(said.evidence) or says_dispute(said, group, ledger)
 
 
 def render_disputed(
