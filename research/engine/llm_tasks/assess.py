@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import islice
 from typing import Any
 
 from research.engine.assessment.assessment import Assessment, MissingInfo
@@ -225,12 +226,17 @@ def _repeats(record: Evidence, shown: Evidence) -> bool:
     """
     if record.aspect_id != shown.aspect_id or shown.id in record.contradicts:
         return False
-    own, others = (frozenset(find_numbers(each.claim)) for each in (record, shown))
+    own, others = _figures(record.claim), _figures(shown.claim)
     if own or others:
         return bool(own) and own <= others and is_alike(record, shown)
     words = term_set(record.claim)
     shared = len(words & term_set(shown.claim))
     return is_alike(record, shown) and shared >= REPEATED * len(words)
+
+
+@lru_cache(maxsize=4096)
+def _figures(claim: str) -> frozenset[str]:
+    return frozenset(find_numbers(claim))
 
 
 def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
@@ -241,10 +247,9 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     if run.limits.notes < 2 and run.form < Form.EDITED:
         return []
     known = {record.id for record in shown}
-    rest = [record for record in run.ledger.statable if record.id not in known]
-    rest = _different_from(rest, shown)
+    rest = (record for record in reversed(run.ledger.statable) if record.id not in known)
     told: list[tuple[str, str]] = []
-    for record in reversed(rest[-ALSO_FOUND:]):
+    for record in islice(_different_from(rest, shown), ALSO_FOUND):
         words = _first_clauses(record.claim)
         room -= len(words)
         if room < 0:
@@ -253,13 +258,16 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     return told
 
 
-def _different_from(records: Sequence[Evidence], shown: Sequence[Evidence]) -> list[Evidence]:
-    """Return the findings that repeat none that is shown, and none before them."""
-    kept: list[Evidence] = []
+def _different_from(records: Iterable[Evidence], shown: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the findings that repeat none that is shown, and none before them."""
+    known: dict[str | None, list[Evidence]] = {}
+    for record in shown:
+        known.setdefault(record.aspect_id, []).append(record)
     for record in records:
-        if not any(_repeats(record, each) for each in (*shown, *kept)):
-            kept.append(record)
-    return kept
+        others = known.setdefault(record.aspect_id, [])
+        if not any(_repeats(record, each) for each in others):
+            others.append(record)
+            yield record
 
 
 def _first_clauses(claim: str) -> str:

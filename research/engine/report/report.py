@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set
 from dataclasses import replace
+from functools import cache
 
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
@@ -163,6 +164,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     recent = Stale.on(run.question.today).figures
     leads, explaining = _leads(run, checked.draft), _explaining(checked.draft)
 
+    @cache
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
         is_stale = bool(dates) and "" < max(dates) < recent

@@ -142,6 +142,12 @@ def check_finding(
     if reason := next(filter(None, reasons), ""):
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
+    if any(line.dictated for line in lines) and by_section:  # joined quotes can't be placed
+        reading.findings += (
+            Finding(quotes.plain_quote(each.quote), aspect.id, each, 1.0, ("dictated",))
+            for each in (source, *also)
+        )
+        return
     if any(line.dictated for line in lines):
         quote, kept = quotes.plain_quote(source.quote), tuple(also) if leaves_words else ()
         quote = " … ".join((quote, *(quotes.plain_quote(each.quote) for each in kept)))

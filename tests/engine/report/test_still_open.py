@@ -139,10 +139,6 @@ ASKED_OF_TWO = "What about the fee of a berth, or a MOORING permit?"
 @pytest.mark.parametrize(
     ("asked", "gap", "given", "names"),
     [
-        (ASKED_OF_TWO, None, (), ["a MOORING permit"]),
-        ("What do berths cost, and MOORING?", None, (), ["MOORING"]),
-        ("What about a MOORING permit?", None, (), []),
-        ("What about the fee of a berth, or the Harbour Board?", None, (), []),
         (ASKED_OF_TWO, None, ("whether a MOORING permit is due",),
          ["whether a MOORING permit is due"]),
         ("What does a berth cost, and how is it paid?", Gap("G1", "how it is paid", "A1", True, 1),
@@ -151,8 +147,7 @@ ASKED_OF_TWO = "What about the fee of a berth, or a MOORING permit?"
          (), []),
         ("What does a berth cost?", Gap("G1", "how it is paid", "A1", True, 1), (), []),
     ],
-    ids=["a name", "without an article", "one part", "told", "named by its author", "a gap",
-         "a gap that matters less", "a gap of a single part"],
+    ids=["named by its author", "a gap", "a gap that matters less", "a gap of a single part"],
 )  # fmt: skip
 def test_the_parts_that_no_finding_tells_are_open(
     known: Ledger, asked: str, gap: Gap | None, given: Sequence[str], names: Sequence[str]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from research.engine.assessment.answer_status import is_judged_by_code, supporting, tally
@@ -28,10 +27,6 @@ from research.engine.text.tokens import capitalize_heading, term_set, unique_tex
 
 MOST_QUERIES = 12
 """Queries that are named where nothing was found."""
-_ARTICLE = re.compile(
-    r"(?:an?|the|eine?\w?|der|die|das|une?|l[ae]s?|el|los|il|lo|gli|uma?|os?|de|het|een)\s",
-    re.IGNORECASE,
-)
 LEAST_NEW = 0.2
 """Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
@@ -179,43 +174,23 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
 
 
 def with_untold_parts(draft: Draft, ledger: Ledger) -> Draft:
-    """Return the draft whose open points have the parts that nothing tells of its sub-questions
-    which ask for several things: what the last assessment misses of them, and what has a name that
-    no finding has. As it is where no model named what it leaves open.
+    """Return the draft whose open points have what the last assessment misses most of sub-questions
+    that ask for several things. As it is where no model named what it leaves open.
     """
     if draft.open is None or ledger.began < Form.EDITED:
         return draft
-    told = _told_in(draft, ledger)
     points, shown = [*draft.open], {section.aspect_id for section in draft.sections}
     for aspect in ledger.aspects.values():
-        parts = asked_parts(aspect.text)
-        if aspect.id not in shown or aspect.state not in ANSWERING or len(parts) < 2:
+        is_split = len(asked_parts(aspect.text)) > 1
+        if aspect.id not in shown or aspect.state not in ANSWERING or not is_split:
             continue
         missed = [
             gap.text for gap in ledger.open_gaps() if gap.critical and gap.aspect_id == aspect.id
         ]
-        for text in (*missed, *_parts_unnamed_in(told, parts)):
+        for text in missed:
             if not any(_shares_words(text, each.text) for each in points):
                 points.append(OpenPoint(aspect.id, text))
     return replace(draft, open=tuple(points))
-
-
-def _told_in(draft: Draft, ledger: Ledger) -> str:
-    """Return what findings, their quotes and the heads of their pages tell, and the report."""
-    sources = (source for record in ledger.statable for source in record.sources)
-    heads = (f"{source.title} {source.section} {source.quote}" for source in sources)
-    claims = (record.claim for record in ledger.statable)
-    return " ".join((*heads, *claims, *_texts_of(draft, ledger))).casefold()
-
-
-def _parts_unnamed_in(told: str, parts: Sequence[str]) -> Iterator[str]:
-    """Yield the parts of a sub-question that have names of which none is told; a part is named
-    whole where it begins with an article.
-    """
-    for part in parts:
-        names = entities.find_names(part)
-        if names and not any(name.casefold() in told for name in names):
-            yield part if _ARTICLE.match(part) else names[0]
 
 
 def _shares_words(one: str, other: str) -> bool:

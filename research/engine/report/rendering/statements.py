@@ -109,14 +109,15 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
 
 
 def _led_by(name: str, holder: str, view: str) -> str:
-    """Prefix a view with its holder's name, which isn't repeated if the view begins with it."""
+    """Prefix a view with its holder's name, which isn't repeated where the view has it itself."""
     plain = view.removeprefix("The ").removeprefix("the ")
     for said in (view, plain):
         opening, rest = said[: len(holder)], said[len(holder) :]
         opens = bool(holder) and opening.casefold() == holder.casefold()
         if opens and rest.startswith((" ", ", ")) and name.startswith(f"**{holder}**"):
             return f"{name}{rest}"
-    return f"{name} – {view}"
+    at = view.find(holder) if holder and name.startswith(f"**{holder}**") else -1
+    return f"{name} – {view}" if at < 0 else f"{view[:at]}{name}{view[at + len(holder) :]}"
 
 
 def _one_side(
