@@ -127,7 +127,6 @@ async def _ask_to_repair(
             "is_edited": run.form >= Form.EDITED,
             "keeps_places": run.form >= Form.COMPUTED,
             "places": places if run.form >= Form.COMPUTED else {},
-            "mends_verdicts": any(_owner(run.ledger, f.statement) == "verdict" for f in found),
             "owner": partial(_owner, run.ledger),
         }
 
