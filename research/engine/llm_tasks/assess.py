@@ -42,6 +42,8 @@ FIRST_WORDS, ALSO_FOUND = 9, 60
 """Words of a finding that is only named to the assessment, if its first clauses with a figure are
 long, and how many such there are.
 """
+LEAST_LEFT_OUT = 20
+"""Findings that a question of few sub-questions has to leave out for them to be named."""
 FEWEST_WORDS, MOST_WORDS = 5, 20
 """Words of the clauses of such a finding that are told."""
 FIGURE_WORDS = 4
@@ -241,10 +243,11 @@ def _figures(claim: str) -> frozenset[str]:
 
 def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
     """Return sub-question and first clauses of the findings that aren't shown, so that no gap is
-    named for them: the newest, within this number of characters; before `Form.EDITED` of a broad
-    question only.
+    named for them: the newest, within this number of characters, where they are many or, as always
+    before `Form.EDITED`, where the question is broad.
     """
-    if run.limits.notes < 2 and run.form < Form.EDITED:
+    left_out = len(run.ledger.statable) - len(shown)
+    if run.limits.notes < 2 and (run.form < Form.EDITED or left_out < LEAST_LEFT_OUT):
         return []
     known = {record.id for record in shown}
     rest = (record for record in reversed(run.ledger.statable) if record.id not in known)

@@ -30,7 +30,7 @@ from research.engine.verifier.canaries import Vouched, make_canaries, passages_o
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
-MOST_QUOTES = 4
+MOST_QUOTES, LEAST_LETTERS = 4, 4
 """Quotes of a record that are shown."""
 ASKED, COMPUTED = "question", "computed by code"
 """The names of what stands beside quotes: the question, and calculations."""
@@ -121,7 +121,7 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         record = ledger.book.records[record_id]
         if ledger.began >= Form.EDITED:
             telling = _telling(statement.text, record)
-            quotes |= dict.fromkeys(_cited(each, ledger, tells_dates) for each in telling)
+            quotes |= dict.fromkeys(_cited(each, ledger, tells_dates, statement.text) for each in telling)
             continue
         sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
@@ -132,7 +132,7 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         if ledger.began >= Form.COMPUTED:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
-        quotes |= dict.fromkeys(_cited(each, ledger, tells_dates) for each in shown)
+        quotes |= dict.fromkeys(_cited(each, ledger, tells_dates, statement.text) for each in shown)
     return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
 
 
@@ -196,9 +196,15 @@ def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSourc
     return shown
 
 
-def _cited(source: QuoteSource, ledger: Ledger, tells_date: bool = False) -> CitedQuote:
-    """Return the quote with its source, and if wanted with the date of its page."""
-    named = _named(source.title, source.section, source.domain, _site_of(source.url, ledger))
+def _cited(
+    source: QuoteSource, ledger: Ledger, tells_date: bool = False, said: str = ""
+) -> CitedQuote:
+    """Return the quote with its source: its site only if a statement that `said` a name may mean
+    it, and if wanted the date of its page.
+    """
+    site = _site_of(source.url, ledger)
+    site = site if site is not None and _may_name(said, f"{site} {source.domain}") else None
+    named = _named(source.title, source.section, source.domain, site)
     if tells_date and source.day:
         named = f"{named}, {source.day}"
     return CitedQuote(" ".join(source.quote.split()), named)
@@ -218,6 +224,12 @@ def _named(title: str, section: str, domain: str, site: str | None) -> str:
         if letters and not any(letters in _letters(each) for each in told):
             told.append(name)
     return ", ".join(told)
+
+
+def _may_name(said: str, site: str) -> bool:
+    """Return whether a word of a name in a statement stands in the name or domain of a site."""
+    words = (word for name in find_names(said) for word in name.split())
+    return any(len(word) >= LEAST_LETTERS and _letters(word) in _letters(site) for word in words)
 
 
 def _site_of(url: str, ledger: Ledger) -> str | None:
