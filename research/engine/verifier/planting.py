@@ -121,7 +121,9 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         record = ledger.book.records[record_id]
         if ledger.began >= Form.EDITED:
             telling = _telling(statement.text, record)
-            quotes |= dict.fromkeys(_cited(each, ledger, tells_dates, statement.text) for each in telling)
+            quotes |= dict.fromkeys(
+                _cited(each, ledger, tells_dates, statement.text) for each in telling
+            )
             continue
         sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))

@@ -13,6 +13,7 @@ from research.engine.report.checking.next_steps import (
     find_strangeness,
     is_within_evidence,
     proposes,
+    without_unknown_code,
 )
 from research.engine.report.draft import cite_ids
 from tests.engine.scripted import (
@@ -140,6 +141,26 @@ async def test_a_step_may_have_three_commands() -> None:
     commands = "`show max_papers`; `set max_papers = 12`; `show max_papers`"
     step = cite_ids(f"Raise the limit: {commands}. [E1]", made)
     assert is_within_evidence(step, made) and proposes(step, made)
+
+
+@pytest.mark.parametrize(
+    ("step", "left"),
+    [
+        ("Look them up: `papers --none`.", "Look them up."),
+        ("Look them up: `papers --none`; `show max_papers`.", "Look them up: `show max_papers`"),
+        ("Look them up: `select p.papers from foundry p`.",
+         "Look them up: `select p.papers from foundry p`."),
+        ("Set `no.such` at the foundry.", "Set `no.such` at the foundry."),
+    ],
+    ids=["the only command", "one of two", "a prefix", "within the sentence"],
+)  # fmt: skip
+def test_a_command_with_an_identifier_of_no_page_goes_without_its_step(
+    step: str, left: str
+) -> None:
+    made, _ = ledger("What should we look up?")
+    text = "The foundry keeps papers; max_papers limits them."
+    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    assert without_unknown_code(cite_ids(f"{step} [E1]", made), made).text == left
 
 
 async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:

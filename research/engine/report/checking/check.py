@@ -5,9 +5,10 @@ nothing vouches for in the end becomes a quotation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from research.engine.analyst import analyst_of
+from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
@@ -15,6 +16,7 @@ from research.engine.records import Complexity
 from research.engine.report.checking.clashes import clash_faults, new_clashes, with_clashes_told
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
+from research.engine.report.checking.next_steps import without_unknown_code
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
 from research.engine.report.draft import (
     Draft,
@@ -35,6 +37,7 @@ from research.engine.verifier.check_draft import (
     strange_steps,
     verify_statements,
 )
+from research.engine.verifier.planting import Judged
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
 OF_ITS_OWN = (
@@ -47,8 +50,10 @@ QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
 """
-WORTH_A_REPAIR = 5
-"""Faulty statements from which they are: fewer are quoted, since a repair takes two calls."""
+WORTH_A_REPAIR, WORTH_BEFORE = 3, 5
+"""Faulty statements from which they are, also before `Form.EDITED`: fewer are quoted, since a
+repair takes two calls.
+"""
 NOT_CARRIED = (
     "a checker found a word, figure, cause, rank or scope that its quotes don't give, or a "
     "condition, doubt or speaker left out"
@@ -60,17 +65,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     code or a believed verifier refuses is repaired once before, and checked again. Sections that
     were drafted by themselves get their summary.
     """
-    if _lacks_summary(run, draft):
-        faulty = [fault.statement for fault in await _find_faults(run, draft)]
-        summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
-        draft = replace(
-            draft,
-            short_answer=summed.short_answer,
-            next_steps=summed.next_steps,
-            open=summed.open,
-            course=summed.course,
-            clashes=summed.clashes,
-        )
+    draft = await _with_summary(run, draft)
     look = await with_last_look(run, with_untold_parts(draft, run.ledger))
     draft = look.draft
     idle = await run_in_thread(idle_sentences, draft, run.ledger)
@@ -98,21 +93,12 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         dropped = needless_verdicts(run, given, left)
         given = put_instead(given, dict.fromkeys(dropped))
         left = [fault for fault in left if fault.statement not in dropped]
-    strange = await strange_steps(run, given.next_steps)
-    known = [step for step in given.next_steps if step not in strange]
+    steps = await _checked_steps(run, [mended.get(step, step) for step in draft.next_steps])
     refused = [fault.statement for fault in left]
-    steps, on_steps = await steps_that_follow(run, known)
-    steps_left_out = 0
-    if run.form >= Form.COMPUTED:
-        steps_left_out = len(draft.next_steps) - len(steps)
-        steps = _with_gaps(steps, [mended.get(step, step) for step in draft.next_steps])
-    is_judged = not known or on_steps.use == "believed"
-    if steps_left_out:
-        told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
-        run.trouble("next steps", told.format(n=steps_left_out))
     amiss = [*refused, *first.unvouched]
     course = tuple(said for said in given.course if said not in amiss)
-    shown = quote_instead(replace(given, next_steps=steps, course=course), amiss, run.ledger)
+    given = replace(given, next_steps=steps.shown, course=course)
+    shown = quote_instead(given, amiss, run.ledger)
     shown = look.reopened(shown)
     if run.form >= Form.EDITED:  # what a sentence led over to may be gone
         shown = put_instead(shown, dict.fromkeys(unfollowed_sentences(shown)))
@@ -120,8 +106,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         shown,
         first.carried | second.carried,
         len(set(refused)),
-        first.planted + second.planted + on_steps.planted,
-        first.planted_found + second.planted_found + on_steps.found,
+        first.planted + second.planted + steps.judged.planted,
+        first.planted_found + second.planted_found + steps.judged.found,
         first.use or second.use,
     )
     if run.has_model and not is_led(run):
@@ -134,9 +120,58 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         verified,
         1 - verified.refused / drafted if drafted else 1.0,
         found_late=look.evidence,
-        steps_refused=steps_left_out if is_judged else 0,
-        steps_unchecked=0 if is_judged else steps_left_out,
+        steps_refused=steps.left_out if steps.is_judged else 0,
+        steps_unchecked=0 if steps.is_judged else steps.left_out,
     )
+
+
+async def _with_summary(run: Run, draft: Draft) -> Draft:
+    """Return the draft, one of sections with the summary of what code lets stand of them."""
+    if not _lacks_summary(run, draft):
+        return draft
+    faulty = [fault.statement for fault in await _find_faults(run, draft)]
+    summed = await write_summary(run, quote_instead(draft, faulty, run.ledger))
+    return replace(
+        draft,
+        short_answer=summed.short_answer,
+        next_steps=summed.next_steps,
+        open=summed.open,
+        course=summed.course,
+        clashes=summed.clashes,
+    )
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The next steps that may be shown, the verdicts on them, and how many are left out."""
+
+    shown: tuple[Statement, ...]
+    judged: Judged
+    left_out: int = 0
+    is_judged: bool = True
+
+
+async def _checked_steps(run: Run, written: Sequence[Statement | None]) -> _Steps:
+    """Return what holds of the steps as they were last written, None for one that the model left
+    out; commands that code doesn't know go before.
+    """
+    steps = list(written)
+    if run.form >= Form.EDITED:
+        steps = await run_in_thread(_with_known_code, steps, run.ledger)
+    strange = await strange_steps(run, [*filter(None, steps)])
+    known = [step for step in steps if step and step not in strange]
+    kept, judged = await steps_that_follow(run, known)
+    if run.form < Form.COMPUTED:
+        return _Steps(kept, judged)
+    is_judged, left_out = not known or judged.use == "believed", len(steps) - len(kept)
+    if left_out:
+        told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
+        run.trouble("next steps", told.format(n=left_out))
+    return _Steps(_with_gaps(kept, steps), judged, left_out, is_judged)
+
+
+def _with_known_code(steps: Sequence[Statement | None], ledger: Ledger) -> list[Statement | None]:
+    return [without_unknown_code(step, ledger) if step else None for step in steps]
 
 
 def _with_gaps(
@@ -207,7 +242,8 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
     is_brief = run.config.research_depth == "quick" or run.ledger.complexity is Complexity.SIMPLE
     is_judged = verdicts.use in {"", "believed"}
     faulty = {*verdicts.refused, *(fault.statement for fault in found)}
-    return len(faulty) >= WORTH_A_REPAIR and is_judged and not is_brief
+    least = WORTH_A_REPAIR if run.form >= Form.EDITED else WORTH_BEFORE
+    return len(faulty) >= least and is_judged and not is_brief
 
 
 def _as_faults(run: Run, draft: Draft, steps: Mapping[Statement, str]) -> list[Fault]:

@@ -27,6 +27,8 @@ from research.engine.report.rendering.closing import points_left
 from research.engine.run import Run
 from research.engine.untrusted.order_words import content_terms
 
+LEAST_SHARED = 2
+"""Content words that a late statement shares with the one behind which it stands."""
 MOST_TOLD = 5
 """Statements of the report that are shown beside a point."""
 
@@ -174,9 +176,23 @@ def _told(
 
 
 def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> Draft:
-    """Return the draft with statements at the end of the sections of their sub-questions."""
+    """Return the draft with statements in the sections of their sub-questions, each behind the one
+    with which it has most words in common, as an item if that is one, otherwise at the end.
+    """
     sections = {section.aspect_id: section for section in draft.sections}
     for said, part in told.items():
         old = sections.get(part, Section(part, ()))
-        sections[part] = replace(old, statements=(*old.statements, said))
+        sections[part] = replace(old, statements=_with_one_more(old.statements, said, ledger.began))
     return replace(draft, sections=tuple(sections[i] for i in ledger.aspects if i in sections))
+
+
+def _with_one_more(
+    statements: Sequence[Statement], said: Statement, form: Form
+) -> tuple[Statement, ...]:
+    terms = content_terms(said.body)
+    near = max(statements, key=lambda each: len(terms & content_terms(each.body)), default=said)
+    shared = len(terms & content_terms(near.body)) if near != said else 0
+    if shared < LEAST_SHARED or form < Form.EDITED:
+        return (*statements, said)
+    at = statements.index(near) + 1
+    return (*statements[:at], replace(said, is_item=near.is_item), *statements[at:])

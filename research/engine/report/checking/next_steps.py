@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.names import identifiers_in, unknown_names
@@ -30,6 +31,8 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
+_COMMANDS = re.compile(r"\s*[:：]\s*(?:`[^`]{1,400}`[\s,;.]*){1,6}$")
+"""Commands behind the words of a step."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[a-z][\w-]{1,60}"
@@ -66,18 +69,42 @@ def find_strangeness(step: Statement, ledger: Ledger) -> str:
     strange = _strange_parts(said, step, given, ledger)
     if ledger.began >= Form.COMPUTED:
         strange += sorted(identifiers_in(said) - identifiers_in(given))
-    names = unique_texts(name for code in _code_of(step, ledger) for name in _named(code))
-    unknown = [n for n in names if not _is_known(n.casefold(), given.casefold(), ledger)]
+    unknown = [name for code in _code_of(step, ledger) for name in _unknown(code, given, ledger)]
     told = (
         tell_lacking(unique_texts(strange), "in none of its quotes and not in the question"),
-        tell_lacking(unknown, "on no page"),
+        tell_lacking(unique_texts(unknown), "on no page"),
     )
     return ", ".join(filter(None, told))
 
 
-def _is_known(name: str, given: str, ledger: Ledger) -> bool:
-    """Return whether an identifier in code occurs in the step's sources or on any page read."""
-    return name in given or any(name in page.text.casefold() for page in ledger.pages.values())
+def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
+    """Return a step without those of the commands at its end that have an identifier which is on no
+    page: what it says to do may hold all the same.
+    """
+    try:
+        given = _given(step, ledger)
+    except NotComputedError:
+        return step
+    commands = _COMMANDS.search(step.text)
+    codes = _CODE.findall(commands[0]) if commands else []
+    kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
+    if commands is None or len(kept) == len(codes):
+        return step
+    text = step.text[: commands.start()]
+    return replace(step, text=f"{text}: {' '.join(kept)}" if kept else f"{text}.", clauses=())
+
+
+def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:
+    """Return the identifiers in code that occur neither in a step's sources nor on any page read;
+    of one with a prefix, such as "c.oid", the part behind it counts.
+    """
+    told, pages = given.casefold(), [page.text.casefold() for page in ledger.pages.values()]
+
+    def is_known(name: str) -> bool:
+        last = name.rpartition(".")[2] if ledger.began >= Form.EDITED else name
+        return any(each in text for each in {name, last} for text in (told, *pages))
+
+    return [name for name in _named(code) if not is_known(name.casefold())]
 
 
 def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> list[str]:

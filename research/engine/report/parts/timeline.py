@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -31,12 +32,11 @@ LEAST_EVENTS, LEAST_BEFORE, LEAST_UNASKED = 3, 5, 8
 of any other.
 """
 LEAST_SECTIONS = 3
+_LABEL = re.compile(r"^[^:：]{4,40}[:：]\s+")
 SAME_WORDS = 0.5
 """Share of the words of the shorter of two statements whose dates agree by which they tell one
 event.
 """
-MOST_WORDS = 0.75
-"""Share of a dated statement's words from which a row of the table says it."""
 MOST_QUOTED = 40
 """Most words of a quotation that is a row."""
 MOST_ADDED = 12
@@ -131,6 +131,8 @@ def render_timeline(
         return ""
     rows = [] if is_dense else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
     for event, statement in merged_events(events, ledger):
+        if statement in draft.course:  # its date stands before a colon
+            event = replace(event, text=_LABEL.sub("", event.text))
         text = _text_of(event, statement, ledger, is_dense, statement in told)
         said = f"{text} {marks(event.evidence)}"
         days = (words.date(_as_iso(day)) for day in (event.date, event.until) if day)
@@ -267,28 +269,23 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
 
 
 def _without_rows(draft: Draft, rows: Sequence[tuple[Date, Statement]], ledger: Ledger) -> Draft:
-    """Return the draft whose sections leave out what rows say that its author told: a dated
-    statement on nothing but their evidence, outside of the section on the course of events one
-    that has hardly a word more. No section is left empty by it but that one.
+    """Return the draft whose section on the course of events leaves out what rows say that its
+    author told: a dated statement on nothing but their evidence.
     """
     part = course_part(draft, ledger)
 
-    def is_told(said: Statement, section: Section) -> bool:
+    def is_told(said: Statement) -> bool:
         dates = {event.date for event in _events_of(said, ledger)}
         known = [row for date, row in rows if any(agree(date, own) for own in dates)]
-        ids = {i for row in known for i in row.evidence}
-        if not known or not ids.issuperset(said.evidence):
-            return False
-        words = term_set(without_dates(said.body))
-        shared = words & {word for row in known for word in term_set(row.body)}
-        return section.aspect_id == part or len(shared) >= MOST_WORDS * len(words)
+        return bool(known) and {i for row in known for i in row.evidence}.issuperset(said.evidence)
 
-    def rest(section: Section) -> Section:
-        kept = tuple(said for said in section.statements if not is_told(said, section))
-        may_empty = section.aspect_id == part
-        return replace(section, statements=kept) if kept or may_empty else section
-
-    return replace(draft, sections=tuple(map(rest, draft.sections)))
+    sections = (
+        replace(each, statements=tuple(s for s in each.statements if not is_told(s)))
+        if each.aspect_id == part
+        else each
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(sections))
 
 
 def dated_events(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:

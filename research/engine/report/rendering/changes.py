@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import compress
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import ToldChange
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
-from research.engine.report.parts.dating import MONTH, YEAR, figure_date
+from research.engine.report.parts.dating import YEAR, figure_date
 from research.engine.report.rendering.markers import Markers
-from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import capitalize_heading
 
 LEAST_CHANGES = 2
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 
 
 def render_changes(draft: Draft, marks: Markers) -> str:
     """Return the changes that the comparison found as a section with a table, and under which
     headings those are that the table has no room for; "" for few. A figure has its year beside it,
-    and a change its date: as findings give it, otherwise that of the oldest source of what applies
-    now.
+    and a change the date that findings give it.
     """
     ledger, words = marks.ledger, marks.words
     told = ledger.relations.changes
@@ -37,9 +36,8 @@ def render_changes(draft: Draft, marks: Markers) -> str:
         texts = (each.what, _with_year(each.before, was[:YEAR]), _with_year(each.now, now))
         named, before, after = (marks.sentence(marks.wall.masked(text)) for text in texts)
         since = marks.sentence(marks.wall.masked(words.date(each.since)))
-        reported = "" if since or now else _by_source(_reported(each, ledger), words)
         cells = (f"{before} {marks.of(each.old)}", f"{after} {marks.of(each.new)}")
-        rows.append([capitalize_heading(named), *cells, since or reported])
+        rows.append([capitalize_heading(named), *cells, since])
     more = _told_elsewhere(draft, marks)
     table = render_table(_without_empty_columns(rows))
     return "\n\n".join(filter(None, (f"## {words['changes']}", table, more)))
@@ -60,17 +58,7 @@ def _date_of(value: str, evidence: Iterable[str], ledger: Ledger) -> str:
 
 
 def _with_year(value: str, year: str) -> str:
-    return f"{value} ({year})" if year and year not in value else value
-
-
-def _reported(change: ToldChange, ledger: Ledger) -> str:
-    """Return the month of the oldest source that gives the newer value."""
-    sources = (source for i in change.new for source in ledger.book.records[i].sources)
-    return min(filter(None, (source.day for source in sources)), default="")[:MONTH]
-
-
-def _by_source(month: str, words: Labels) -> str:
-    return words["dated_by_source"].format(date=words.date(month)) if month else ""
+    return value if not year or _YEAR.search(value) else f"{value} ({year})"
 
 
 def _told_elsewhere(draft: Draft, marks: Markers) -> str:

@@ -218,6 +218,8 @@ def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[O
     earlier = {i for each in draft.statements for i in each.earlier}
     left_out = ledger.relations.replaced.keys() - earlier if ledger.began >= Form.COMPUTED else ()
     told = [each.body for each in draft.statements]
+    if ledger.began >= Form.EDITED:
+        told += [step.body for step in draft.next_steps]
     told += [r.claim for r in ledger.statable if r.id not in left_out]
     asked, is_split = [each.text for each in ledger.aspects.values()], ledger.began >= Form.EDITED
     found = [
