@@ -11,7 +11,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.report.checking.clashes import clash_faults, new_clashes, with_clashes_told
 from research.engine.report.draft import Clash, Draft, Section, Statement
-from research.engine.report.parts.timeline import without_events
+from research.engine.report.parts.timeline import render_timeline, without_events
+from research.engine.report.report_i18n import labels_for
 from tests.engine.report.test_comparing import ledger_of, record_of
 from tests.engine.report.test_sections import THOROUGH, models
 from tests.engine.report.test_timeline import MOVES, known_of
@@ -149,3 +150,15 @@ def test_rows_that_the_author_wrote_stand_for_what_the_section_tells_of_them() -
     draft = Draft((), (Section("A1", (*said, rest)),), course=rows)
     [section] = without_events(draft, ledger, only="A1").sections
     assert section.statements == (*said[3:], rest)
+
+
+def test_a_row_that_the_author_wrote_has_its_date_once() -> None:
+    ledger = known_of(*MOVES)
+    rows = tuple(
+        Statement(f"{when}: The fund moved to house {n}.", (f"E{n}",))
+        for n, when in enumerate(("May 2010", "the middle of 2011", "3 May 2012"))
+    )
+    draft = Draft((), (Section("A1", (Statement("It moves.", ("E5",)),)),), course=rows)
+    shown = render_timeline(draft, ledger, labels_for("en"), lambda _: "")
+    assert "| May 2010 | The fund moved to house 0. |" in shown
+    assert "| 2011 | The fund moved to house 1. |" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +16,11 @@ from research.engine.offline.passages.open_points import (
     numbers_shown,
 )
 from research.engine.records import Aspect, OpenPoint
+from research.engine.report.checking import last_look
 from research.engine.report.checking.look_again import closest_sentences, with_sentences_before
+from research.engine.report.draft import Draft, Section, Statement
 from research.engine.text.sentences import split_sentences
+from tests.engine.report.test_comparing import ledger_of
 from tests.engine.scripted import (
     CHAIN,
     SIMPLE,
@@ -387,3 +391,17 @@ def test_the_most_relevant_pages_are_searched() -> None:
     [found] = closest_passages([*others, *harbour_pages()], [(FIRE, SIMPLE.question)])
     assert COAL in found[0].text
     assert len({each.page.url for each in found}) <= MOST_PAGES
+
+
+def test_a_late_statement_stands_behind_the_one_it_goes_on_from() -> None:
+    made = ledger_of()
+    lamp = Statement("The keeper lights the lamp of the tower.", ("E1",), is_item=True)
+    boat = Statement("A boat brings oil.", ("E2",))
+    late = Statement("The lamp of the tower burns oil.", ("E3",), about="A1")
+    other = Statement("Fishermen pay.", ("E4",), about="A1")
+    draft = Draft((), (Section("A1", (lamp, boat)),))
+    [section] = last_look._with_told(draft, {late: "A1", other: "A1"}, made).sections
+    assert section.statements == (lamp, replace(late, is_item=True), boat, other)
+    made.began = Form.COMPUTED
+    [section] = last_look._with_told(draft, {late: "A1"}, made).sections
+    assert section.statements == (lamp, boat, late)
