@@ -268,24 +268,20 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     return send_command(request, run, transaction.atomic(ask_for_another))
 
 
-@by_form
-def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    form = TopicForm(request.POST)
-    if not form.is_valid():
-        return page_of(request, run, 422, topic_form=form)
-    topic = form.cleaned_data["topic"]
-    return send_command(request, run, lambda: runs.add_topic(request.user, run, topic))
+def form_view(
+    form: type[BaseForm], name: str, field: str, tell: Callable[[Any, Run, str], object]
+) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Return the view of a command with a field of a form, which the page shows under a name."""
 
+    @by_form
+    def view(request: HttpRequest, public_id: str) -> HttpResponse:
+        run, filled = queries.find_run(request.user, public_id), form(request.POST)
+        if not filled.is_valid():
+            return page_of(request, run, 422, **{name: filled})
+        text = filled.cleaned_data[field]
+        return send_command(request, run, lambda: tell(request.user, run, text))
 
-@by_form
-def instruct(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    form = InstructionForm(request.POST)
-    if not form.is_valid():
-        return page_of(request, run, 422, instruction_form=form)
-    text = form.cleaned_data["text"]
-    return send_command(request, run, lambda: runs.instruct(request.user, run, text))
+    return view
 
 
 def command_view(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
@@ -312,6 +308,8 @@ def text_view(
     return view
 
 
+add_topic = form_view(TopicForm, "topic_form", "topic", runs.add_topic)
+instruct = form_view(InstructionForm, "instruction_form", "text", runs.instruct)
 drop_topic = text_view(runs.drop_topic, "topic")
 withdraw_topic = text_view(runs.withdraw_topic, "topic")
 drop_instruction = text_view(runs.drop_instruction, "text")

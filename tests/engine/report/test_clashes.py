@@ -9,7 +9,7 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
-from research.engine.report.checking.clashes import clash_faults, new_clashes, with_clashes_told
+from research.engine.report.checking.check import clash_faults, new_clashes, with_clashes_told
 from research.engine.report.draft import Clash, Draft, Section, Statement
 from research.engine.report.parts.timeline import render_timeline, without_events
 from research.engine.report.report_i18n import labels_for

@@ -31,8 +31,8 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
-_COMMANDS = re.compile(r"\s*[:：]\s*(?:`[^`]{1,400}`[\s,;.]*){1,6}$")
-"""Commands behind the words of a step."""
+_BETWEEN = " ,;."
+"""What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[a-z][\w-]{1,60}"
@@ -85,13 +85,20 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
         given = _given(step, ledger)
     except NotComputedError:
         return step
-    commands = _COMMANDS.search(step.text)
-    codes = _CODE.findall(commands[0]) if commands else []
+    said, codes = _split_commands(step.text)
     kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
-    if commands is None or len(kept) == len(codes):
+    if len(kept) == len(codes):
         return step
-    text = step.text[: commands.start()]
-    return replace(step, text=f"{text}: {' '.join(kept)}" if kept else f"{text}.", clauses=())
+    return replace(step, text=f"{said}: {' '.join(kept)}" if kept else f"{said}.", clauses=())
+
+
+def _split_commands(text: str) -> tuple[str, list[str]]:
+    """Return the words of a step and the commands that stand behind them and a colon."""
+    said, codes = text.rstrip(_BETWEEN), list[str]()
+    while said.endswith("`") and (start := said.rfind("`", 0, -1)) >= 0:
+        codes.insert(0, said[start + 1 : -1])
+        said = said[:start].rstrip(_BETWEEN)
+    return (said[:-1].rstrip(), codes) if said.endswith((":", "：")) else (text, [])
 
 
 def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:

@@ -47,7 +47,9 @@ _CODED = re.compile(
 code can't tell where a command of several words ends.
 """
 _CODE_WORD = re.compile(r"`([^\W\d_][\w.-]{0,60}\w)`")
-_KEPT = re.compile(r"(`[^`]+`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」)")
+_KEPT = re.compile(
+    r"(`[^`]{1,400}`|“[^“”]{0,400}”|„[^„“”]{0,400}[“”]|«[^«»]{0,400}»|「[^「」]{0,400}」)"
+)
 """Code, and quotations within a sentence."""
 
 
