@@ -392,11 +392,8 @@ def download_report(request: HttpRequest, run: Run, extension: str) -> HttpRespo
 
     Raise `NothingToExportError` if there is none.
     """
-    with_quotes = request.GET.get("quotes") != "no"
-    written = export_report(run, FORMATS[extension], with_quotes=with_quotes)
+    quotes = request.GET.get("quotes") != "no"
+    written = export_report(run, FORMATS[extension], with_quotes=quotes)
     name = content_disposition_header(as_attachment=True, filename=written.filename)
-    return HttpResponse(
-        written.content,
-        content_type=written.content_type,
-        headers={"Content-Disposition": name, "X-Content-Type-Options": "nosniff"},
-    )
+    headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(written.content, content_type=written.content_type, headers=headers)
