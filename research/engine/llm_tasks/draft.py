@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from research.engine.evidence.claims.computed import named_operation
 from research.engine.evidence.claims.operands import ASKED
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Cell
@@ -330,7 +331,8 @@ def statements_of(
 def _all_statements(
     ledger: Ledger, texts: Sequence[str], computed: Sequence[ComputedStatement]
 ) -> list[Statement]:
-    return _with_computations([_put_statement(text, ledger) for text in texts], computed)
+    said = [_put_statement(text, ledger) for text in texts]
+    return _with_computations(said, computed, ledger.began >= Form.EDITED)
 
 
 def _put_statement(text: str, ledger: Ledger) -> Statement:
@@ -340,19 +342,20 @@ def _put_statement(text: str, ledger: Ledger) -> Statement:
 
 
 def _with_computations(
-    said: Sequence[Statement], computed: Sequence[ComputedStatement]
+    said: Sequence[Statement], computed: Sequence[ComputedStatement], is_edited: bool
 ) -> list[Statement]:
     """Return the statements with what they are computed by, which they cite as well."""
     by_number = {each.statement: each for each in computed}
     return [
-        _computed(statement, by_number[number]) if number in by_number else statement
+        _computed(statement, by_number[number], is_edited) if number in by_number else statement
         for number, statement in enumerate(said, 1)
     ]
 
 
-def _computed(statement: Statement, answer: ComputedStatement) -> Statement:
+def _computed(statement: Statement, answer: ComputedStatement, is_edited: bool) -> Statement:
     evidence = tuple(dict.fromkeys(map(id_in, answer.evidence)))
     operation = "_".join(answer.operation.lower().split())
+    operation = named_operation(operation) if is_edited else operation
     return replace(
         statement,
         evidence=tuple(i for i in dict.fromkeys((*statement.evidence, *evidence)) if i != ASKED),

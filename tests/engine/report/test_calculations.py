@@ -2,6 +2,7 @@
 
 import pytest
 
+from research.engine.evidence.claims.computed import named_operation
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
@@ -168,3 +169,16 @@ def test_what_people_told_the_run_of_their_case_may_be_computed_with(
     known.began, known.instructed = form, ("Our pier has 45 lamps.",)
     said = cite_ids("It has 4 times {= 180 / 45} the lamps. [E2]", known)
     assert check_statement(said, known).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("told", "meant"),
+    [
+        ("duration_between_dates", "duration"),
+        ("percentage_change", "percentage_change"),
+        ("count_of_days", "count"),
+        ("counting", "counting"),
+    ],
+)
+def test_an_operation_is_known_by_the_name_that_it_begins_with(told: str, meant: str) -> None:
+    assert named_operation(told) == meant

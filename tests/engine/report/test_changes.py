@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -103,10 +104,13 @@ def with_changes(*answers: ChangeAnswer) -> Ledger:
 
 def test_the_table_cites_both_values_and_has_the_dates_that_findings_give() -> None:
     shown = rendered(with_changes(PAY, TRIAL, VOTE))
-    assert "|  | Before | Now | Since |\n" in shown
-    assert "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] |  |" in shown
-    assert "| Length of a jury trial | 9 days (2014) [3] | 6 days (2025) [4] |  |" in shown
-    assert "| Votes that convict | all had to agree [5] | seven votes [5] | May 2024 |" in shown
+    assert "|  | Before | Now |\n" in shown
+    assert "| Pay of jurors for a day | 60 talers [2] | 145 talers [1] |\n" in shown
+    assert "| Length of a jury trial | 9 days (2014) [3] | 6 days (2025) [4] |\n" in shown
+    assert "| Votes that convict | all had to agree [5] | seven votes (May 2024) [5] |" in shown
+    dated = rendered(with_changes(PAY, VOTE))
+    assert "|  | Before | Now | Since |\n" in dated
+    assert re.search(r"\| seven votes \[\d\] \| May 2024 \|", dated)
     assert shown.index("## What has changed") < shown.index("## How much")
 
 

@@ -10,6 +10,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.report.disputes import is_beside
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts import disagreement
 from research.engine.report.parts.disagreement import (
     first_of_sides,
     gather_rivals,
@@ -173,3 +174,16 @@ def test_what_goes_on_about_a_view_is_nobodys_view(known: Ledger) -> None:
     ):
         told = render_report(known, draft, "", 0, 0).markdown
         assert f"{led} cost the mill six wheels" in told
+
+
+@pytest.mark.parametrize(("form", "is_once"), [(Form.EDITED, True), (Form.COMPUTED, False)])
+def test_a_view_that_is_told_again_in_fewer_words_is_told_once(form: Form, is_once: bool) -> None:
+    view = "The Board says that moving all of its stops cost more than a whole fleet of new buses."
+    again = "Moving stops cost more than new buses, says the Board."
+    known = ledger_of(record_of("E1", view, "a.example"), record_of("E2", view, "b.example"))
+    known.began = form
+    chunks = [[Statement(view, ("E1",))], [Statement(again, ("E2",))]]
+    told = disagreement._said_once(chunks, known)
+    assert [[each.evidence for each in chunk] for chunk in told] == (
+        [[("E1", "E2")]] if is_once else [[("E1",)], [("E2",)]]
+    )

@@ -398,3 +398,8 @@ _OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] 
     "maximum": _maximum,
     "order": _order,
 }
+
+
+def named_operation(said: str) -> str:
+    """Return the operation that a longer name begins with, as "duration_between_dates" does."""
+    return next((name for name in _OPERATIONS if said.startswith(f"{name}_")), said)

@@ -100,7 +100,8 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
     if statement.quoted:
         return ""
     check = check_statement(statement, ledger)
-    if check.outcome != "carried" and not _is_supported(statement, ledger):
+    tells_result = ledger.began >= Form.EDITED and statement.formulas and check.outcome != "refused"
+    if check.outcome != "carried" and not tells_result and not _is_supported(statement, ledger):
         return "its quotes don't say it"
     if check.outcome == "refused":
         return f"{', '.join(check.reasons)}, compared with its quotes"

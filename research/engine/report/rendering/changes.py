@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import compress
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.report.draft import Draft
@@ -20,13 +19,14 @@ _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 def render_changes(draft: Draft, marks: Markers) -> str:
     """Return the changes that the comparison found as a section with a table, and under which
     headings those are that the table has no room for; "" for few. A figure has its year beside it,
-    and a change the date that findings give it.
+    and a change the date that findings give it, in a column of its own if most have one.
     """
     ledger, words = marks.ledger, marks.words
     told = ledger.relations.changes
     if len(told) < LEAST_CHANGES:
         return ""
-    rows = [["", *(words[name] for name in ("before", "now", "since"))]]
+    has_dates = 2 * sum(bool(each.since) for each in told) >= len(told)
+    rows = [["", *(words[name] for name in ("before", "now", *["since"] * has_dates))]]
     for each in told:
         was, now = (
             "" if each.since else _date_of(value, ids, ledger)
@@ -36,17 +36,12 @@ def render_changes(draft: Draft, marks: Markers) -> str:
         texts = (each.what, _with_year(each.before, was[:YEAR]), _with_year(each.now, now))
         named, before, after = (marks.sentence(marks.wall.masked(text)) for text in texts)
         since = marks.sentence(marks.wall.masked(words.date(each.since)))
+        after = f"{after} ({since})" if since and not has_dates else after
         cells = (f"{before} {marks.of(each.old)}", f"{after} {marks.of(each.new)}")
-        rows.append([capitalize_heading(named), *cells, since])
+        rows.append([capitalize_heading(named), *cells, *[since] * has_dates])
     more = _told_elsewhere(draft, marks)
-    table = render_table(_without_empty_columns(rows))
+    table = render_table(rows)
     return "\n\n".join(filter(None, (f"## {words['changes']}", table, more)))
-
-
-def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
-    """Return a table without the columns that have nothing below their names."""
-    kept = [any(column[1:]) for column in zip(*rows, strict=True)]
-    return [[*compress(row, kept)] for row in rows]
 
 
 def _date_of(value: str, evidence: Iterable[str], ledger: Ledger) -> str:
