@@ -178,7 +178,10 @@ def test_what_goes_on_about_a_view_is_nobodys_view(known: Ledger) -> None:
 
 @pytest.mark.parametrize(("form", "is_once"), [(Form.EDITED, True), (Form.COMPUTED, False)])
 def test_a_view_that_is_told_again_in_fewer_words_is_told_once(form: Form, is_once: bool) -> None:
-    view = "The Board says that moving all of its stops cost more than a whole fleet of new buses."
+    view = (
+        "The Board says that moving all of its stops to the other side of each street, with new "
+        "shelters and signs, would have cost more than a whole fleet of new buses."
+    )
     again = "Moving stops cost more than new buses, says the Board."
     known = ledger_of(record_of("E1", view, "a.example"), record_of("E2", view, "b.example"))
     known.began = form
