@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from research.engine.evidence.claims.computed import named_operation
+from research.engine.evidence.claims.computed import OPERATIONS
 from research.engine.evidence.claims.operands import ASKED
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Cell
@@ -350,6 +350,11 @@ def _with_computations(
         _computed(statement, by_number[number], is_edited) if number in by_number else statement
         for number, statement in enumerate(said, 1)
     ]
+
+
+def named_operation(said: str) -> str:
+    """Return the operation that a longer name begins with, as "duration_between_dates" does."""
+    return next((name for name in OPERATIONS if said.startswith(f"{name}_")), said)
 
 
 def _computed(statement: Statement, answer: ComputedStatement, is_edited: bool) -> Statement:

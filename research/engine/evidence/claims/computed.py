@@ -72,7 +72,7 @@ def compute(
     statement says anything else that the quotes don't, and where the figures could be read in two
     ways.
     """
-    if operation not in _OPERATIONS:
+    if operation not in OPERATIONS:
         raise NotComputedError(f"there is no operation {operation!r}")
     if len({quote for _, quote in quotes}) < max(2, len(quotes)):
         raise NotComputedError("a calculation needs a different quote for each figure")
@@ -85,7 +85,7 @@ def compute(
     if operation == "duration":
         calculation, results = _duration(statement, quotes, reads_limits)
     else:
-        calculation, results = _OPERATIONS[operation](statement, quotes)
+        calculation, results = OPERATIONS[operation](statement, quotes)
     _check_other_figures(statement, results, quotes, context)
     return calculation
 
@@ -386,7 +386,7 @@ def _done(operation: str, operands: Sequence[Operand], statement: str, result: A
     return Calculation(operation, tuple(operands), text), [result]
 
 
-_OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] = {
+OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] = {
     "difference": _difference,
     "sum": _sum,
     "ratio": _ratio,
@@ -398,8 +398,3 @@ _OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] 
     "maximum": _maximum,
     "order": _order,
 }
-
-
-def named_operation(said: str) -> str:
-    """Return the operation that a longer name begins with, as "duration_between_dates" does."""
-    return next((name for name in _OPERATIONS if said.startswith(f"{name}_")), said)
