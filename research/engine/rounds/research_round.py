@@ -77,14 +77,14 @@ async def research_round(run: Run) -> None:
         await work_through(run, work, choose_together, read_for_unit)
         return
     merger = Merger(run)
-    await _run_wave(run, work, partial(choose_best, most=first), read_for_unit)
+    await run_wave(run, work, partial(choose_best, most=first), read_for_unit)
     await merger.add(work)
     most -= sum(len(item.urls) for item in work)
     room = min(most, _topic_room(run))
     if most > 0 and room > 0 and not run.last:
         leads = await run_in_thread_if_long(run.ledger.pages.values(), lead_topics, run.ledger)
         further = dispatch_units(run, _choose_untried(run, leads, room).topics)
-        await _run_wave(run, further, partial(choose_best, most=most), read_for_unit)
+        await run_wave(run, further, partial(choose_best, most=most), read_for_unit)
         await merger.add(further)
     await merger.close()
     run.tell_usage()
@@ -109,13 +109,13 @@ async def work_through(
 ) -> None:
     """Search for all units, choose their pages, fetch and read, and merge in order."""
     merger = Merger(run)
-    await _run_wave(run, work, choose_for, read_unit)
+    await run_wave(run, work, choose_for, read_unit)
     await merger.add(work)
     await merger.close()
     run.tell_usage()
 
 
-async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader) -> None:
+async def run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader) -> None:
     slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
     await run_each(search_unit(run, item, slots) for item in work)
     for item in work:
@@ -190,7 +190,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     searches = max((len(item.searched) for item in work), default=1)
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
-    most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
+    most = min(_pages_of_a_round(run, len(work)) - here, fetches_left(run))
     chosen = [
         _worth_reading(run, offers, urls)
         for offers, urls in zip(
@@ -207,7 +207,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
             item.urls += _half_read(run, item)
             item.known = {url: run.read_lines[url] for url in item.urls if url in run.read_lines}
     taken = sum(map(len, chosen))
-    most = min(taken, _fetches_left(run) - taken)
+    most = min(taken, fetches_left(run) - taken)
     spares = choose_pages(wanted, most, room, run.tried, _shown_texts(run))
     for item, urls in zip(work, spares, strict=True):
         item.spares = urls
@@ -278,7 +278,7 @@ def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
         if hit.url not in run.tried
     ]
     here = sum(len(item.urls) for item in work)
-    most = min(most - here, sum(_calls_left(run, item) for item in work), _fetches_left(run))
+    most = min(most - here, sum(_calls_left(run, item) for item in work), fetches_left(run))
     [urls] = choose_pages([offers], most, most, run.tried, _shown_texts(run))
     _note_chosen(run, (offer.hit for offer in offers), [urls])
     run.tried.update(urls)
@@ -306,7 +306,7 @@ def _calls_left(run: Run, item: Work) -> int:
     return max(0, calls - len(item.urls))
 
 
-def _fetches_left(run: Run) -> int:
+def fetches_left(run: Run) -> int:
     """Return how many fetches are left; late pages count, whether they are used or not."""
     return run.config.max_fetches - run.journal.meter.usage.fetches - len(run.late)
 

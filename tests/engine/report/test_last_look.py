@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.offline.passages.open_points import (
@@ -15,11 +17,13 @@ from research.engine.offline.passages.open_points import (
     closest_passages,
     numbers_shown,
 )
-from research.engine.records import Aspect, OpenPoint
+from research.engine.records import Aspect, OpenPoint, Problem, StopReason, Unit
 from research.engine.report.checking import last_look
 from research.engine.report.checking.look_again import closest_sentences, with_sentences_before
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.rounds.looking_up import look_up
 from research.engine.text.sentences import split_sentences
+from research.engine.text.tokens import term_set
 from tests.engine.report.test_comparing import ledger_of
 from tests.engine.scripted import (
     CHAIN,
@@ -405,3 +409,66 @@ def test_a_late_statement_stands_behind_the_one_it_goes_on_from() -> None:
     made.began = Form.COMPUTED
     [section] = last_look._with_told(draft, {late: "A1"}, made).sections
     assert section.statements == (lamp, boat, late)
+
+
+PAID = "Keepers drew wages of 40 marks a month, paid on the quay."
+UNREAD = page("https://quay.example/", f"The quay has a crane. {PAID}", "Wages on the quay")
+
+
+def with_unread(*points: str) -> World:
+    """Return a world with a page that only a search for its point finds."""
+    world = opening(*points)
+    world.web.pages[UNREAD.url] = UNREAD
+    world.web._words[UNREAD.url] = term_set(f"{UNREAD.title} {UNREAD.text}")
+    pointing(world, PAID)
+    return world
+
+
+async def test_a_page_that_no_round_read_is_searched_for_a_point() -> None:
+    world = with_unread(WAGES)
+    ran = await asked(world)
+    assert world.web.searched[-1] == WAGES and world.web.fetched[UNREAD.url] == 1
+    assert f"{PAID} [" in ran.report.markdown and "Still open" not in ran.report.markdown
+    assert UNREAD.url in {each.url for each in ran.report.citations}
+    last = [each for each in ran.of(Unit) if each.topic == WAGES]
+    assert [(each.round, each.status) for each in last] == [(len(ran.rounds), "done")]
+
+
+@pytest.mark.parametrize("limit", ["max_searches", "max_research_units", "max_fetches"])
+async def test_budgets_hold_for_that_search(limit: str) -> None:
+    plain = await asked(opening(WAGES))
+    used = {
+        "max_searches": plain.usage.searches - 1,
+        "max_research_units": len(plain.of(Unit)) - 1,
+        "max_fetches": plain.usage.fetches,
+    }
+    world = with_unread(WAGES)
+    ran = await asked(world, **{limit: used[limit]})
+    assert not world.web.fetched[UNREAD.url] and "- The wages of its keepers" in open_in(ran)
+
+
+async def test_a_failed_search_leaves_the_point_open_and_is_noted() -> None:
+    world = with_unread(WAGES)
+    model = world.model
+    assert model is not None
+    twist = model.twists["draft"]
+
+    def fail_from_now_on(told: Answer) -> Answer:
+        world.web.down.add("search")
+        return twist(told)
+
+    model.twists["draft"] = fail_from_now_on
+    ran = await world.ask(SIMPLE.question)
+    assert "- The wages of its keepers" in open_in(ran)
+    assert any("The search did not answer" in each.message for each in ran.of(Problem))
+
+
+async def test_a_person_who_stopped_the_search_gets_no_other() -> None:
+    run: Any = SimpleNamespace(
+        config=ResearchConfig(),
+        journal=SimpleNamespace(meter=SimpleNamespace(usage=SimpleNamespace(searches=0))),
+        ledger=SimpleNamespace(topics=[]),
+        is_fixed=False,
+        state=SimpleNamespace(termination_reason=StopReason.USER_STOPPED),
+    )
+    await look_up(run, [OpenPoint("A1", WAGES)])  # dispatches nothing, for which it has no round

@@ -1,10 +1,10 @@
 """Task `last_look`: whether pages that were read tell what the author of a report leaves open.
 
-The author knows the findings only. Findings beyond the most that are kept of a page, and what was
-never shown of a long page, are unknown to it. So code looks for each point in the whole texts of
-the pages, and the model says in one call which of the closest passages tell a point. What it points
-at is checked like any other finding, and stands in the section of its sub-question as a statement,
-which is checked with those of the draft.
+The author knows the findings only. Findings beyond the most that are kept of a page, what was never
+shown of a long page, and pages that no round read, are unknown to it. So code searches once more
+for each point, and looks for it in the whole texts of all pages, and the model says in one call
+which of the closest passages tell a point. What it points at is checked like any other finding, and
+stands in the section of its sub-question as a statement, which is checked with those of the draft.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from research.engine.report.parts.dating import with_previous_values
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.parts.inline_quotes import quotation_among_statements
 from research.engine.report.rendering.closing import points_left
+from research.engine.rounds.looking_up import look_up
 from research.engine.run import Run
 from research.engine.untrusted.order_words import content_terms
 
@@ -79,6 +80,8 @@ async def with_last_look(run: Run, draft: Draft) -> LastLook:
         return LastLook(draft)
     run.report_action("Looking once more for what is still open")
     is_edited = run.form >= Form.EDITED
+    if is_edited:
+        await look_up(run, points)
     told_on = {each: _told_on(each, draft) if is_edited else [] for each in points}
     try:
         looked = await look_once_more(run, points, told_on)
