@@ -43,6 +43,8 @@
 
   const open = (name) => location.assign(help.dataset[name]);
 
+  if (location.hash === "#search") search();
+
   function search() {
     const field = document.querySelector("[role=search] input[type=search]");
     if (field) field.select();

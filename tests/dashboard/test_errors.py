@@ -19,6 +19,13 @@ def test_an_unknown_address_has_a_page_of_its_own(client: Client) -> None:
     answer = client.get("/nothing/")
     assert answer.status_code == 404
     assert b"Page not found" in answer.content
+    assert b"shared no more" in answer.content and b"Show all runs" not in answer.content
+
+
+def test_who_is_signed_in_is_led_to_all_runs(client: Client, admin: User) -> None:
+    client.force_login(admin)
+    answer = client.get("/nothing/")
+    assert b"another account" in answer.content and b"Show all runs" in answer.content
 
 
 def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) -> None:

@@ -142,6 +142,13 @@ def test_the_year_of_an_earlier_figure_is_that_of_its_clause() -> None:
     assert "| 60 talers (2014) [2] | 145 talers [2] |" in rendered(known)
 
 
+def test_an_earlier_value_has_no_year_of_who_repeats_it_today() -> None:
+    known = with_changes(TRIAL, VOTE)
+    dated = replace(LISTED, today="2014-05-01")
+    assert "| 9 days (2014) [" in rendered(known)
+    assert "| 9 days [" in rendered(known, dated)
+
+
 def test_the_changes_stand_in_the_order_of_the_model() -> None:
     known = ledger_of(*EVERY)
     known.question = "What has changed in how many votes convict?"

@@ -33,6 +33,7 @@ def render_changes(draft: Draft, marks: Markers) -> str:
             for value, ids in ((each.before, each.old), (each.now, each.new))
         )
         now = now if len(now) == YEAR else ""  # a month is that of a page
+        was = "" if was[:YEAR] == marks.layout.today[:YEAR] else was  # who repeats it says so now
         texts = (each.what, _with_year(each.before, was[:YEAR]), _with_year(each.now, now))
         named, before, after = (marks.sentence(marks.wall.masked(text)) for text in texts)
         since = marks.sentence(marks.wall.masked(words.date(each.since)))
