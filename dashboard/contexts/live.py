@@ -104,7 +104,6 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "live": run["live"],
             "steps": steps,
             "call": call_context(rows.run),
-            "hint": parts.stop_hint(run) if run["live"] else "",
             **parts.action_context(rows),
             **(parts.clock_context(rows) if steps else {}),
         },

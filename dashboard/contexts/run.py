@@ -374,13 +374,11 @@ def steering_of(key: str) -> set[str]:
 
 
 def controls_context(run: dict[str, Any]) -> dict[str, Any]:
-    """Return which buttons are offered; everyone who may see a run gets the same ones."""
-    return {name: run[name] for name in ("has_begun", *BUTTONS)}
-
-
-def stop_hint(run: dict[str, Any]) -> str:
-    """Return what pressing the button that ends a stage does; '' if there is none."""
-    return next((str(hint) for name, hint in HINTS.items() if run[name]), "")
+    """Return which buttons are offered; everyone who may see a run gets the same ones. `hint` says
+    what the one that ends a stage does.
+    """
+    hint = next((str(hint) for name, hint in HINTS.items() if run[name] and run["live"]), "")
+    return {"hint": hint, **{name: run[name] for name in ("has_begun", *BUTTONS)}}
 
 
 def action_context(rows: RunRows) -> dict[str, Any]:

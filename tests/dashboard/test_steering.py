@@ -491,11 +491,11 @@ def test_each_stage_says_what_its_button_does(
     soup = shown(client, modelled)
     offered = [each for each in texts(soup, ".controls button") if each not in {"Pause", "Cancel"}]
     assert offered == [button]
-    [hint] = texts(soup, ".stop-hint")
+    [hint] = [each["title"] for each in soup.select(".controls button[title]")]
     assert hint.startswith(f"“{button}”") and hint.endswith(does)
     soup = tell(client, modelled, address)
     assert texts(soup, ".verdict-text") == [verdict]
-    assert button not in texts(soup, ".controls button") and not soup.select(".stop-hint")
+    assert button not in texts(soup, ".controls button") and not soup.select(".controls [title]")
 
 
 def test_a_report_that_is_finished_without_the_model_offers_it_no_more(
@@ -504,7 +504,7 @@ def test_a_report_that_is_finished_without_the_model_offers_it_no_more(
     Run.objects.update(status="writing")
     tell(client, modelled, "finish-by-code")
     Command.objects.update(taken_at_place="commands/broken_off/report/draft")
-    assert not shown(client, modelled).select(".stop-hint")
+    assert not shown(client, modelled).select(".controls [title]")
 
 
 @pytest.mark.parametrize(

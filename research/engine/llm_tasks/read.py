@@ -55,9 +55,9 @@ CLAIMS_OF_FEW_PAGES = 2
 """By how much more claims are kept of a page where a broad question has few."""
 CLAIMS_OF_LONG_PAGE = 2
 """By how much more of a long one where it has many, as the prompt tells the model."""
-FEW_LINES, WISHED_OF_FEW, MOST_WISHED = 15, 5, 20
-"""Sentences of a page up to which the prompt asks for a few findings, this number of them, and the
-most that it asks for.
+FEW_LINES, WISHED_OF_FEW, USUAL_WISHED, MOST_WISHED = 15, 5, 10, 20
+"""Sentences of a page up to which the prompt asks for a few findings, this number of them, how many
+it asks for if nothing stands beside a page, and the most that it asks for.
 """
 GENEROUS = 2
 """By how much more findings of a page are kept than the prompt asks for."""
@@ -125,6 +125,7 @@ async def _read_with_model(
         )
         return {
             "claims": _wanted_claims(run, asked),
+            "usual": USUAL_WISHED,
             "most": {
                 sheet.page.url: wished_claims(run, len(sheet.lines), asked, sheet.page.url)
                 for sheet in sheets

@@ -294,7 +294,7 @@ async def test_a_page_gives_twice_five_claims_and_a_claim_keeps_five_sources_unl
     [beyond] = ran.of(RefusedQuote)
     assert beyond.claim == facts[10] and beyond.reason == BEYOND.format(n=2)
     [asked] = [each for each in world.model.requests if each.task == "read"]
-    assert 'most="5">' in asked.prompt and "`most` from a page" in asked.system
+    assert 'most="5">' in asked.prompt and "up to 10 from a page, or its `most`" in asked.system
     with monkeypatch.context() as patch:
         patch.setattr(recording, "NEWEST", Form.COMPUTED)
         before = World(world.web, Oracle(SIMPLE))
