@@ -1,4 +1,4 @@
-/* Keyboard shortcuts; everything they do is a link or a field as well. */
+/* Shortcuts; each is a link or a field as well. */
 "use strict";
 
 (() => {
@@ -43,10 +43,10 @@
 
   const open = (name) => location.assign(help.dataset[name]);
 
-  if (location.hash === "#search") search();
+  if (location.hash == "#search") search();
 
   function search() {
-    const field = document.querySelector("[role=search] input[type=search]");
+    const field = document.querySelector("[role=search] [type=search]");
     if (field) field.select();
     else open("search");
   }
