@@ -121,7 +121,7 @@ async def test_prompts_that_ask_for_what_is_missing_show_what_is_only_quoted(
     assert world.model is not None
     for task in ("assess", "summary"):
         prompt = [each.prompt for each in world.model.requests if each.task == task][-1]
-        assert "[E1] (A1)" in sections_of(prompt)["FOUND, ONLY TO BE QUOTED"]
+        assert "(A1)" in sections_of(prompt)["FOUND, ONLY TO BE QUOTED"]
 
 
 @pytest.mark.parametrize(
