@@ -34,18 +34,18 @@ class Form(IntEnum):
     alone stand among statements, and are cut before them. A word that is code once is code
     everywhere. What people told a run in words is shown to comparison and repair, and to who checks
     next steps; it holds for follow-ups. A figure of the question is its asker's, also where a page
-    has it. Assessments and the summary are shown what was found only to be quoted. A report that a
-    person wants at once isn't reopened. Each quote has the heading of its own place. The verifier
-    sees title and site of a quote, and of each record the quotes with the figures, names and rare
-    words of a statement. A repair is told which word, figure or name is nobody's, and may mend a
-    first sentence. An uncited sentence stands where it only leads over to a cited one, and is left
-    out elsewhere. Canaries have no list that is cut short and no name with another word. All that
-    only wording tells of a finding is left to a good verifier. A quote that refers back begins with
-    the sentence before it. Parts of a sub-question that nothing tells are open points, and the
-    finding that answers it most directly is its key claim. The history of something is a course of
-    events. A section is shown every dispute that it has a side of, with what it is about and who
-    holds which view. A figure has the date of its clause. An author's section gets no quotation
-    that the author was shown and left out. What happened once is never doubted.
+    has it. Assessments and the summary are told where there is more that may only be quoted. A
+    report that a person wants at once isn't reopened. Each quote has the heading of its own place.
+    The verifier sees title and site of a quote, and of each record the quotes with the figures,
+    names and rare words of a statement. A repair is told which word, figure or name is nobody's,
+    and may mend a first sentence. An uncited sentence stands where it only leads over to a cited
+    one, and is left out elsewhere. Canaries have no list that is cut short and no name with another
+    word. All that only wording tells of a finding is left to a good verifier. A quote that refers
+    back begins with the sentence before it. Parts of a sub-question that nothing tells are open
+    points, and the finding that answers it most directly is its key claim. The history of something
+    is a course of events. A section is shown every dispute that it has a side of, with what it is
+    about and who holds which view. A figure has the date of its clause. An author's section gets no
+    quotation that the author was shown and left out. What happened once is never doubted.
     """
 
 
