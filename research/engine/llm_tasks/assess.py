@@ -28,7 +28,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 from research.engine.offline.questions.question import asked_parts
 from research.engine.records import Dimensions, Evidence, Gap
 from research.engine.report.parts.dating import is_alike
-from research.engine.report.parts.inline_quotes import found_to_quote
+from research.engine.report.parts.inline_quotes import quotable_parts
 from research.engine.run import Run
 from research.engine.text.entities import find_numbers
 from research.engine.text.quantities import written_amounts
@@ -109,7 +109,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "fence": fences(run),
         "left_out": len(ledger.statable) - len(findings),
         "also_found": also_found(run, findings, room - sum(map(size_of, findings))),
-        "only_quoted": found_to_quote(ledger),
+        "only_quoted": quotable_parts(ledger),
         "disputes": newest_disputes(ledger),
         "gaps": gaps_shown(ledger),
         "leads": unsearched_leads(ledger),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
@@ -148,56 +148,66 @@ async def _read_with_model(
     for line in lines.values():
         before = run.read_lines.get(line.page.url, frozenset())
         run.read_lines[line.page.url] = before | {line.sentence.number}
+    result = await run_in_thread(
+        _checked, run, asked, answer.findings, lines, aspects, shown["most"]
+    )
+    result.leads += _leads_of(run, answer.leads[:MOST_LEADS], lines)
+    return result
+
+
+def _checked(
+    run: Run,
+    asked: Asked,
+    findings: Sequence[ReadFinding],
+    lines: Mapping[int, NumberedSentence],
+    aspects: Sequence[Aspect],
+    wished: Mapping[str, int],
+) -> Reading:
+    """Return the findings that their pages carry, and the refusals; `wished` is how many the prompt
+    asked for of each page.
+    """
     known = {aspect.id: aspect for aspect in aspects}
-    result, taken, most = Reading(), Counter[str](), dict[str, int]()
-    beyond: dict[str, list[str]] = {}
-    for url, wished in shown["most"].items():
-        per_page = run.config.max_evidence_claims_per_research_unit
-        most[url] = max(1, GENEROUS * wished * per_page // WISHED_OF_FEW)
-    by_section = run.form >= Form.EDITED
-
-    def check_findings() -> None:
-        for found in answer.findings:
-            pointed = [lines[n] for n in found.sentences if n in lines]
-            aspect = known.get(id_in(found.sub_question), aspects[0])
-            for url, said in _by_page(pointed).items():
-                carrying = lines_that_carry(
-                    found.claim, said, run.question.text, MOST_QUOTES, by_section
-                )
-                taken[url] += 1
-                if url not in most:
-                    most[url] = most_claims(run, said) * (1 + (url in asked.beside))
-                if taken[url] > most[url]:
-                    beyond.setdefault(url, []).append(found.claim)
-                else:
-                    run.rules.check_finding(
-                        result,
-                        found.claim,
-                        carrying,
-                        aspect,
-                        run.question.text,
-                        MOST_QUOTES,
-                        refuses_by=run.refuses_findings_by,
-                        beside=pointed,
-                        by_section=by_section,
-                        told_before=run.form >= Form.EDITED,
-                    )
-
-    await run_in_thread(check_findings)
-    if run.form >= Form.EDITED:
+    result, taken, beyond = Reading(), Counter[str](), dict[str, list[str]]()
+    is_edited = run.form >= Form.EDITED
+    for found in findings:
+        pointed = [lines[n] for n in found.sentences if n in lines]
+        aspect = known.get(id_in(found.sub_question), aspects[0])
+        for url, said in _by_page(pointed).items():
+            taken[url] += 1
+            if taken[url] > _most_kept(run, asked, url, said, wished):
+                beyond.setdefault(url, []).append(found.claim)
+                continue
+            carrying = lines_that_carry(
+                found.claim, said, run.question.text, MOST_QUOTES, is_edited
+            )
+            run.rules.check_finding(
+                result,
+                found.claim,
+                carrying,
+                aspect,
+                run.question.text,
+                MOST_QUOTES,
+                refuses_by=run.refuses_findings_by,
+                beside=pointed,
+                in_context=is_edited,
+            )
+    if is_edited:
         result.refusals += [
             Refusal(" ".join(claims[0].split()), url, BEYOND.format(n=len(claims)))
             for url, claims in beyond.items()
         ]
-    for lead in answer.leads[:MOST_LEADS]:
+    return result
+
+
+def _leads_of(
+    run: Run, told: Sequence[ReadLead], lines: Mapping[int, NumberedSentence]
+) -> Iterator[Lead]:
+    """Yield the leads of sentences that were shown; what a page dictates is never looked up."""
+    for lead in told:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)
-        if line is None or line.dictated:  # what it dictates is never looked up
-            continue
-        if topic:
-            query = run.admitted(lead.query) or topic
-            result.leads.append(Lead(topic, query, line.page.url, 1.0))
-    return result
+        if line is not None and not line.dictated and topic:
+            yield Lead(topic, run.admitted(lead.query) or topic, line.page.url, 1.0)
 
 
 def wished_claims(run: Run, lines: int, asked: Asked, url: str) -> int:
@@ -215,6 +225,22 @@ def _wanted_claims(run: Run, asked: Asked) -> str:
     if _has_few_pages(run):
         return MANY_CLAIMS
     return CLAIMS_ON_TOPICS if asked.beside else USUAL_CLAIMS
+
+
+def _most_kept(
+    run: Run,
+    asked: Asked,
+    url: str,
+    said: Sequence[NumberedSentence],
+    wished: Mapping[str, int],
+) -> int:
+    """Return how many findings are kept of a page, `GENEROUS` times as many as the prompt `wished`;
+    before `Form.EDITED`, which wishes none, as many as `most_claims`.
+    """
+    if url in wished:
+        per_page = run.config.max_evidence_claims_per_research_unit
+        return max(1, GENEROUS * wished[url] * per_page // WISHED_OF_FEW)
+    return most_claims(run, said) * (1 + (url in asked.beside))
 
 
 def most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:

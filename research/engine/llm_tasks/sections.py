@@ -52,7 +52,7 @@ from research.engine.report.draft import (
 )
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of
-from research.engine.report.parts.inline_quotes import found_to_quote, quotable
+from research.engine.report.parts.inline_quotes import quotable, quotable_parts
 from research.engine.report.parts.timeline import course_part, dated_events
 from research.engine.report.report_format import MOST_OPEN, wanted_form
 from research.engine.run import Run
@@ -207,7 +207,9 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "quotable": quotable(ledger, {part.aspect.id for part in parts}),
         "earlier": earlier_values(run, records, [part.aspect.text for part in parts]),
         "fence": fences(run),
-        "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
+        "disputes": []
+        if run.form >= Form.EDITED
+        else [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "told_disputes": disputes,
         "has_formulas": run.form >= Form.COMPUTED,
         "has_timeline": run.form >= Form.COMPUTED
@@ -274,7 +276,7 @@ async def write_summary(run: Run, draft: Draft) -> Draft:
 def _clash(answer: ClashAnswer, shown: Sequence[Summarised]) -> Clash | None:
     """Return two of the statements that were shown; None where the answer names others."""
     said = [shown[n - 1].statement for n in answer.statements if 0 < n <= len(shown)]
-    if len(said) != len(answer.statements) or len({*said}) != len(("one", "other")):
+    if not len(answer.statements) == len({*said}) == 2:
         return None
     one, other = said
     return Clash(one, other, normalise_space(answer.about))
@@ -303,7 +305,7 @@ def _summary_context(
         "is_edited": run.form >= Form.EDITED,
         "most_of_course": MOST_OF_COURSE if has_course else 0,
         "gaps": gaps_shown(ledger),
-        "only_quoted": found_to_quote(ledger),
+        "only_quoted": quotable_parts(ledger),
         "length": f"at most {words * max(2, len(parts))}",
     }
 

@@ -28,7 +28,7 @@ from research.engine.offline.planning import Understood, from_wording
 from research.engine.ports import Page
 from research.engine.records import Aspect, PlannedAspect
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.parts.inline_quotes import found_to_quote
+from research.engine.report.parts.inline_quotes import quotable_parts
 from research.engine.rounds.findings import Asked, Reading
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
@@ -179,7 +179,7 @@ async def assess_ledger(run: Run, place: str) -> Assessment:
             "question": run.question.text,
             "instructions": ledger.instructions,
             "findings": most_relevant(ledger.statable, room, FINDINGS_SHOWN),
-            "only_quoted": found_to_quote(ledger),
+            "only_quoted": quotable_parts(ledger),
             "fence": fences(run),
             "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
         }

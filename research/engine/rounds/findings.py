@@ -103,11 +103,10 @@ def check_finding(
     most_quotes: int = 1,
     refuses_by: RefusesBy = "likeness",
     beside: Sequence[NumberedSentence] = (),
-    by_section: bool = False,
-    told_before: bool = False,
+    in_context: bool = False,
 ) -> None:
-    """Return the finding with its quote from the page, or at most so many where its sentences stand
-    apart.
+    """Add a finding with its quote from the page to a reading, or at most so many quotes where its
+    sentences stand apart.
 
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
@@ -115,52 +114,32 @@ def check_finding(
     page of the first one counts. Where a good verifier judges later what the report says,
     `refuses_by` is "things": claims are kept whose figures, dates and names are those of all of
     their quotes. A date or number may then stand in the heads of the page, and a name in sentences
-    `beside` them on other pages, as in "A and B both give this date". With `by_section` each quote
-    keeps to one section and has its heading; in runs before `Form.EDITED` all have that of the
-    first. With `told_before` a quote that refers back begins with the sentence before it.
+    `beside` them on other pages, as in "A and B both give this date". With `in_context` each quote
+    keeps to one section and has its heading, and one that refers back begins with the sentence
+    before it; in runs before `Form.EDITED` all have the heading of the first.
     """
-    leaves_words = refuses_by != "likeness"
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
-    sentences = [line.sentence for line in lines]
-    if lines and told_before:
-        sentences = _with_those_before(sentences, lines[0].page, aspect, question)
-    quoted = _quoted(lines[0].page, sentences, most_quotes, question, by_section) if lines else []
-    if not quoted or not claim:
+    sources = _sources_of(lines, aspect, question, most_quotes, in_context)
+    if not sources or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
     page = lines[0].page
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    told = " ".join(each.text for each in split_sentences(page.text))
-    source, *also = (
-        replace(each, section=without_foreign_end(without_dictated(each.section), told, question))
-        for each in quoted
-    )
-    reasons = (_unfit(claim, each, page, question, aspect) for each in (source, *also))
+    reasons = (_unfit(claim, each, page, question, aspect) for each in sources)
     if reason := next(filter(None, reasons), ""):
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
-    if any(line.dictated for line in lines) and by_section:  # joined quotes can't be placed
-        reading.findings += (
-            Finding(quotes.plain_quote(each.quote), aspect.id, each, 1.0, ("dictated",))
-            for each in (source, *also)
-        )
-        return
+    keeps_all = refuses_by != "likeness"
     if any(line.dictated for line in lines):
-        quote, kept = quotes.plain_quote(source.quote), tuple(also) if leaves_words else ()
-        quote = " … ".join((quote, *(quotes.plain_quote(each.quote) for each in kept)))
-        reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",), kept))
+        reading.findings += _as_quotations(sources, aspect, keeps_all, in_context)
         return
-    context = f"{page.title} {_sections_of((source, *also))} {question}"
-    whole = " ".join(each.quote for each in (source, *also))
-    lent = _lent(claim, context, (lines[0], *beside), (source, *also))
-    if leaves_words and not find_claim_fault(claim, whole, *lent, by=refuses_by):
-        found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
-        reading.findings.append(found)
-        return
-    if also and not find_claim_fault(claim, whole, context, source.day):
+    source, *also = sources
+    context = f"{page.title} {_sections_of(sources)} {question}"
+    lent = _lent(claim, context, (lines[0], *beside), sources) if keeps_all else None
+    if _is_carried_together(claim, sources, context, lent, refuses_by):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
         return
@@ -170,8 +149,61 @@ def check_finding(
         heads = f"{page.title} {source.section}"
         if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
             return
-    kept = tuple(also) if leaves_words or not reason else ()
+    kept = tuple(also) if keeps_all or not reason else ()
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), kept))
+
+
+def _sources_of(
+    lines: Sequence[NumberedSentence],
+    aspect: Aspect,
+    question: str,
+    most_quotes: int,
+    in_context: bool,
+) -> list[QuoteSource]:
+    """Return the quotes of a finding, under headings without what the page dictates."""
+    if not lines:
+        return []
+    page, sentences = lines[0].page, [line.sentence for line in lines]
+    if in_context:
+        sentences = _with_those_before(sentences, page, aspect, question)
+    told = " ".join(each.text for each in split_sentences(page.text))
+    return [
+        replace(each, section=without_foreign_end(without_dictated(each.section), told, question))
+        for each in _quoted(page, sentences, most_quotes, question, in_context)
+    ]
+
+
+def _as_quotations(
+    sources: Sequence[QuoteSource], aspect: Aspect, keeps_all: bool, is_single: bool
+) -> list[Finding]:
+    """Return quotes as findings that the report may only quote: each as one if `is_single`, since
+    joined quotes can't be placed, otherwise all or the first of them as one.
+    """
+    told = [quotes.plain_quote(each.quote) for each in sources]
+    if is_single:
+        return [
+            Finding(quote, aspect.id, each, 1.0, ("dictated",))
+            for quote, each in zip(told, sources, strict=True)
+        ]
+    kept = len(sources) if keeps_all else 1
+    joined, also = " … ".join(told[:kept]), tuple(sources[1:kept])
+    return [Finding(joined, aspect.id, sources[0], 1.0, ("dictated",), also)]
+
+
+def _is_carried_together(
+    claim: str,
+    sources: Sequence[QuoteSource],
+    context: str,
+    lent: tuple[str, str] | None,
+    refuses_by: RefusesBy,
+) -> bool:
+    """Return whether code finds no fault in a claim with all of its quotes: with what is `lent` to
+    them, if anything, or with several of them as they are.
+    """
+    whole = " ".join(each.quote for each in sources)
+    if lent and not find_claim_fault(claim, whole, *lent, by=refuses_by):
+        return True
+    return len(sources) > 1 and not find_claim_fault(claim, whole, context, sources[0].day)
 
 
 def _with_those_before(

@@ -30,8 +30,10 @@ from research.engine.verifier.canaries import Vouched, make_canaries, passages_o
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
-MOST_QUOTES, LEAST_LETTERS = 4, 4
-"""Quotes of a record that are shown."""
+MOST_QUOTES = 4
+"""Most quotes of a record that are shown."""
+LEAST_LETTERS = 4
+"""Fewest letters of a word by which a statement may name a site."""
 ASKED, COMPUTED = "question", "computed by code"
 """The names of what stands beside quotes: the question, and calculations."""
 MOST_PASSAGES = 120
@@ -229,7 +231,7 @@ def _named(title: str, section: str, domain: str, site: str | None) -> str:
 
 
 def _may_name(said: str, site: str) -> bool:
-    """Return whether a word of a name in a statement stands in the name or domain of a site."""
+    """Return whether any word of a name in a statement occurs in `site`, its name and domain."""
     words = (word for name in find_names(said) for word in name.split())
     return any(len(word) >= LEAST_LETTERS and _letters(word) in _letters(site) for word in words)
 

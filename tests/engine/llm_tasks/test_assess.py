@@ -115,7 +115,7 @@ async def test_prompts_that_ask_for_what_is_missing_show_what_is_only_quoted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module in (assess, sections, small_tasks):
-        monkeypatch.setattr(module, "found_to_quote", lambda ledger: ledger.evidence[:1])
+        monkeypatch.setattr(module, "quotable_parts", lambda ledger: ["A1"])
     world = harbour(CHAIN)
     await world.ask(CHAIN.question, research_depth="thorough")
     assert world.model is not None

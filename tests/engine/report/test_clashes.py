@@ -11,7 +11,11 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.report.checking.check import clash_faults, new_clashes, with_clashes_told
 from research.engine.report.draft import Clash, Draft, Section, Statement
-from research.engine.report.parts.timeline import render_timeline, without_events
+from research.engine.report.parts.timeline import (
+    render_timeline,
+    without_events,
+    without_told_events,
+)
 from research.engine.report.report_i18n import labels_for
 from tests.engine.report.test_comparing import ledger_of, record_of
 from tests.engine.report.test_sections import THOROUGH, models
@@ -158,7 +162,22 @@ def test_a_row_that_the_author_wrote_has_its_date_once() -> None:
         Statement(f"{when}: The fund moved to house {n}.", (f"E{n}",))
         for n, when in enumerate(("May 2010", "the middle of 2011", "3 May 2012"))
     )
-    draft = Draft((), (Section("A1", (Statement("It moves.", ("E5",)),)),), course=rows)
+    named = Statement("Its last house: The fund moved there in May 2013.", ("E3",))
+    draft = Draft((), (Section("A1", (Statement("It moves.", ("E5",)),)),), course=(*rows, named))
     shown = render_timeline(draft, ledger, labels_for("en"), lambda _: "")
     assert "| May 2010 | The fund moved to house 0. |" in shown
     assert "| 2011 | The fund moved to house 1. |" in shown
+    assert "| May 2013 | Its last house: The fund moved there in May 2013. |" in shown
+
+
+def test_too_few_rows_of_the_author_leave_the_table_to_the_section() -> None:
+    ledger = known_of(*MOVES)
+    said = tuple(Statement(each.claim, (each.id,)) for each in MOVES)
+    plain = Draft((), (Section("A1", said),))
+    rows = tuple(replace(each, text=f"Row: {each.text}") for each in said[:2])
+    few = replace(plain, course=rows)
+    for shape in (without_events, without_told_events):
+        assert shape(few, ledger).sections == shape(plain, ledger).sections
+    words = labels_for("en")
+    table, usual = (render_timeline(each, ledger, words, lambda _: "") for each in (few, plain))
+    assert table == usual and table.count("house number") == len(MOVES)

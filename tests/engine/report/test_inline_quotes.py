@@ -20,8 +20,8 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,
-    found_to_quote,
     quotable,
+    quotable_parts,
     quotation_among_statements,
     quote_inline,
     unplaced_quotes,
@@ -229,16 +229,16 @@ def test_prompts_show_what_may_be_quoted(dictated: Ledger) -> None:
 
 
 def test_assessments_see_what_is_only_quoted_as_found(dictated: Ledger) -> None:
-    assert [each.id for each in found_to_quote(dictated)] == ["E2"]
+    assert quotable_parts(dictated) == ["A1"]
     for name in ("assess", "small/assess", "summary"):
-        assert '{% include "found_to_quote.md" %}' in (PROMPTS / f"{name}.md").read_text()
-    template = TEMPLATES.get_template("found_to_quote.md")
-    prompt = template.render(only_quoted=found_to_quote(dictated), fence=_Fence())
+        assert '{% include "quotable_parts.md" %}' in (PROMPTS / f"{name}.md").read_text()
+    template = TEMPLATES.get_template("quotable_parts.md")
+    prompt = template.render(only_quoted=quotable_parts(dictated), fence=_Fence())
     assert "# FOUND, ONLY TO BE QUOTED" in prompt and "(A1)" in prompt
     assert POURED.upper() not in prompt and POURED not in prompt, "it may be an order"
     assert not template.render(only_quoted=[], fence=_Fence())
     dictated.began = Form.COMPUTED
-    assert found_to_quote(dictated) == []
+    assert quotable_parts(dictated) == []
 
 
 ASKED = "Into what is the fund poured?"

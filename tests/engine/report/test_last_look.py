@@ -19,6 +19,7 @@ from research.engine.offline.passages.open_points import (
 )
 from research.engine.records import Aspect, OpenPoint, Problem, StopReason, Unit
 from research.engine.report.checking import last_look
+from research.engine.report.checking.last_look import LastLook, Outcome
 from research.engine.report.checking.look_again import closest_sentences, with_sentences_before
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.rounds.looking_up import look_up
@@ -148,6 +149,13 @@ async def test_a_point_stays_open_if_what_tells_it_is_left_out() -> None:
     ran = await asked(world)
     assert "a fire of coal" not in ran.report.markdown, "“Before that, …” can't be read alone"
     assert "- What kind of fire was kept on the cliff before" in open_in(ran)
+
+
+def test_a_point_that_opens_again_leaves_those_that_were_added_since() -> None:
+    point, left, clash = (OpenPoint("A1", text) for text in (FIRE, WAGES, "whether it was lit"))
+    outcomes = [Outcome(point, None, frozenset({"E1"})), Outcome(left, left)]
+    look = LastLook(Draft((), ()), outcomes=outcomes)
+    assert look.reopened(Draft((), (), open=(left, clash))).open == (point, left, clash)
 
 
 async def test_an_earlier_form_quotes_it_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ def test_a_sentence_that_a_page_repeats_is_quoted_from_the_section_it_was_pointe
     apart = [sheet.lines[1], sheet.lines[3]]
     reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
     said = "max_lamps and max_bells both have a default of 10."
-    check_finding(reading, said, apart, aspect, ASKED, 3, True, by_section=by_section)
+    check_finding(reading, said, apart, aspect, ASKED, 3, True, in_context=by_section)
     [found] = reading.findings
     [lamps, bells] = (found.source, *found.also)
     assert (lamps.quote, bells.quote, found.claim) == (*["The default is 10."] * 2, said)
@@ -239,6 +239,6 @@ def test_a_quote_that_refers_back_begins_with_the_sentence_before_it(text: str, 
     for tells, wanted in ((True, quote or text), (False, last[0].sentence.text)):
         reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
         said = f"{last[0].sentence.text[:-1]} in 1912."
-        check_finding(reading, said, last, aspect, ASKED, told_before=tells)
+        check_finding(reading, said, last, aspect, ASKED, in_context=tells)
         [found] = reading.findings
         assert (found.source.quote, found.claim) == (wanted, wanted)

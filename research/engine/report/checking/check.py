@@ -288,15 +288,15 @@ async def _repair(
 
 
 # --- clashes ----------------------------------------------------------------------------------
-# Each section is drafted from its own evidence and each statement checked against its own quotes,
-# so two may contradict each other where a draft misread a quote, or where sources disagree. A
-# repair sees the quotes of both. What the quotes carry on both sides is told as a dispute, or as
-# open where both are from the same site.
+# Each section is drafted from its own evidence, and each statement is checked against its own
+# quotes only, so two statements may contradict each other: a section misread a quote, or sources
+# disagree. The repair prompt shows the quotes of both. If both are supported, the report presents a
+# dispute, or an open point if both are from one site.
 
 
 def new_clashes(draft: Draft, ledger: Ledger) -> list[Clash]:
-    """Return the clashes of statements that the sections still have and don't tell as a dispute, or
-    as an earlier and a later value.
+    """Return the clashes between statements that are still in the sections, without those that are
+    known disputes, or an earlier and a later value.
     """
     told = {said for section in draft.sections for said in section.statements}
     return [
@@ -316,8 +316,8 @@ def _is_known(clash: Clash, ledger: Ledger) -> bool:
 
 
 def clash_faults(draft: Draft, clashes: Sequence[Clash]) -> list[Fault]:
-    """Return the statements that clash, and those of the short answer and of the course of events
-    that rest on one of them, as the repair is told of them; quotations stay as they are.
+    """Return faults for the repair: the statements that clash, and those of the short answer and of
+    the course of events that rest on one of them; quotations are exempt.
     """
     numbers = {said: number for number, said in reversed([*enumerate(draft.statements, 1)])}
     reasons = dict[Statement, str]()
@@ -335,8 +335,8 @@ def clash_faults(draft: Draft, clashes: Sequence[Clash]) -> list[Fault]:
 def with_clashes_told(
     draft: Draft, clashes: Iterable[Clash], mended: Mended, ledger: Ledger
 ) -> Draft:
-    """Return a repaired draft that tells the clashes of which neither side was `mended`: as a
-    dispute where their sources are independent, otherwise as open.
+    """Return a repaired draft with each clash of which neither side was `mended`: as a dispute if
+    their sources are independent, otherwise as an open point.
     """
     before = dict(ledger.book.records)
     for each in clashes:
@@ -360,7 +360,7 @@ def _told(draft: Draft, clash: Clash, ledger: Ledger) -> Draft:
 
 
 def _side_by_side(draft: Draft, clash: Clash) -> Draft:
-    """Return the draft whose second statement of a clash stands behind the first."""
+    """Return the draft with the second statement of a clash moved to directly after the first."""
 
     def placed(section: Section) -> Section:
         told = [said for said in section.statements if said != clash.other]

@@ -1,4 +1,4 @@
-"""What of a sentence nothing gives that it may draw on: told to whoever puts it right."""
+"""Figures, dates, names and words of a sentence that its sources lack, for the repair prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from research.engine.text.dates import find_dates
 from research.engine.text.tokens import split_tokens, term_set, unique_texts
 
 MOST_WORDS = 8
-"""Words, figures and names that are told of one sentence."""
+"""Most words, figures and names that are listed for one sentence."""
 
 
 def explain_faults(
@@ -42,7 +42,7 @@ def explain_faults(
 
 
 def tell_lacking(lacks: Sequence[str], where: str) -> str:
-    """Return that these texts are nowhere where they might be; "" for none."""
+    """Return a clause such as "'7 m' is in none of its quotes"; "" for no texts."""
     shown = [f"'{each}'" for each in lacks[:MOST_WORDS]]
     if len(shown) < 2:
         return f"{shown[0]} is {where}" if shown else ""
@@ -50,12 +50,12 @@ def tell_lacking(lacks: Sequence[str], where: str) -> str:
 
 
 def lacking_figures(text: str, known: str, context: str) -> list[str]:
-    """Return the amounts of a text that nothing gives, as it writes them."""
+    """Return the amounts of a text, as written, that neither source nor context gives."""
     return [text[each.start : each.end].strip() for each in foreign_amounts(text, known, context)]
 
 
 def lacking_dates(text: str, known: str, context: str) -> list[str]:
-    """Return the dates of a text that nothing gives, as it writes them."""
+    """Return the dates of a text, as written, that neither source nor context gives."""
     missing = foreign_dates(text, known, context)
     return [
         text[each.start : each.end].strip() for each in find_dates(text) if each.date in missing
@@ -63,8 +63,8 @@ def lacking_dates(text: str, known: str, context: str) -> list[str]:
 
 
 def foreign_to_formulas(text: str, statement: Statement, ledger: Ledger) -> list[str]:
-    """Return the figures of a text, the words of a statement with formulas, that neither these make
-    nor anything gives that the statement rests on.
+    """Return the figures in the text of a statement with formulas that are neither results of
+    these nor given by the statement's sources.
     """
     sources = sources_of_formulas(statement, ledger)
     if not has_foreign_figure(text, statement.formulas, sources):

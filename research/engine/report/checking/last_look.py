@@ -29,15 +29,18 @@ from research.engine.run import Run
 from research.engine.untrusted.order_words import content_terms
 
 LEAST_SHARED = 2
-"""Content words that a late statement shares with the one behind which it stands."""
+"""Fewest content words that an added statement has in common with the one that it follows."""
 MOST_TOLD = 5
-"""Statements of the report that are shown beside a point."""
+"""Most statements of the report that the prompt shows under a point."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: as it is `now`, None where it is told in full, by the evidence that
-    was found late and that of the statements which the model saw.
+    """The state of an open point after the look.
+
+    `now` is the point with what is left of it, None if it is answered in full. The answer rests on
+    the records `found` by the look, or on those behind the statements that the prompt showed with
+    the point (`told`).
     """
 
     point: OpenPoint
@@ -61,13 +64,15 @@ class LastLook:
     outcomes: Sequence[Outcome] = ()
 
     def reopened(self, checked: Draft) -> Draft:
-        """Return a checked draft with the points as they were of which it doesn't tell any more
-        what the look relied on.
+        """Return a checked draft whose points are open again where the check removed what answered
+        them; points that were added since are kept.
         """
         cited = {i for said in checked.statements for i in said.evidence}
         if all(each.holds(cited) for each in self.outcomes):
             return checked
-        points = (each.now if each.holds(cited) else each.point for each in self.outcomes)
+        points = [each.now if each.holds(cited) else each.point for each in self.outcomes]
+        known = {each.now for each in self.outcomes} | {each.point for each in self.outcomes}
+        points += [point for point in checked.open or () if point not in known]
         return replace(checked, open=tuple(point for point in points if point))
 
 

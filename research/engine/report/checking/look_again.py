@@ -41,13 +41,13 @@ from research.engine.untrusted.prompt_injection import only_quoted
 from research.engine.untrusted.screening import suspicious_pages
 
 MOST_FINDINGS = 2
-"""Findings on one point."""
+"""Most findings that are kept on one point."""
 LONGER = 4
-"""Words by which what is left of a point may be longer than the point."""
+"""Most words that the rest of a point may have more than the point."""
 MOST_BEFORE = 2
-"""Sentences that are shown before one that refers back."""
+"""Most sentences that are shown before one that refers back to them."""
 SAMPLE = 2000
-"""Characters of a page that tell its language."""
+"""Characters of a page from which its language is detected."""
 
 
 class LookFinding(Answer):
@@ -80,7 +80,7 @@ EDITED_LOOK = replace(LAST_LOOK, answer=EditedLookAnswer)
 
 @dataclass(frozen=True)
 class Found:
-    """A finding on a point, and the claim in whose place its quote stands."""
+    """A finding on a point. `refused` is the model's claim if the quote replaced it, else ""."""
 
     point: OpenPoint
     finding: Finding
@@ -241,8 +241,7 @@ def _checked(
             run.question.text,
             MOST_QUOTES,
             refuses_by=run.refuses_findings_by if is_edited else "likeness",
-            by_section=is_edited,
-            told_before=is_edited,
+            in_context=is_edited,
         )
         found = [
             each

@@ -105,13 +105,16 @@ def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:
     """Return the identifiers in code that occur neither in a step's sources nor on any page read;
     of one with a prefix, such as "c.oid", the part behind it counts.
     """
+    named = _named(code)
+    if not named:
+        return []
     told, pages = given.casefold(), [page.text.casefold() for page in ledger.pages.values()]
 
     def is_known(name: str) -> bool:
         last = name.rpartition(".")[2] if ledger.began >= Form.EDITED else name
         return any(each in text for each in {name, last} for text in (told, *pages))
 
-    return [name for name in _named(code) if not is_known(name.casefold())]
+    return [name for name in named if not is_known(name.casefold())]
 
 
 def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> list[str]:

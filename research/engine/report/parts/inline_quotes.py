@@ -23,28 +23,29 @@ from research.engine.untrusted.order_words import content_terms
 MOST_NEW = 0.4
 """Share of a quotation's words that another statement may lack and still say the same."""
 
-MOST_QUOTABLE, MOST_FOUND = 6, 12
-"""Sentences that an author is shown to quote, and an assessment as found."""
+MOST_QUOTABLE = 6
+"""Most sentences that an author is shown to quote."""
 
 NAME_WORDS = 2
 """Words of the name of a page's site beside a quotation, on average."""
 
 MOST_WORDS = 40
-"""Words of a quotation that nobody placed and that stands among statements."""
+"""Most words of a quotation that code inserts among statements."""
 
 LEAST_SHARED = 2
-"""Content words that it shares with its sub-question, unless it has half of what it replaces."""
+"""Fewest content words that it shares with its sub-question, unless it has half of those of the
+statement that it replaces.
+"""
 
 
-def found_to_quote(ledger: Ledger) -> list[Evidence]:
-    """Return the sentences that assessments see as found: reports have them as quotations."""
-    is_told = ledger.began >= Form.EDITED
-    return quotable(ledger, ledger.aspects, MOST_FOUND) if is_told else []
+def quotable_parts(ledger: Ledger) -> list[str]:
+    """Return the ids of the sub-questions with sentences that the report may only quote."""
+    if ledger.began < Form.EDITED:
+        return []
+    return [part for part in ledger.aspects if quotable(ledger, {part})]
 
 
-def quotable(
-    ledger: Ledger, aspect_ids: Container[str], most: int = MOST_QUOTABLE
-) -> list[Evidence]:
+def quotable(ledger: Ledger, aspect_ids: Container[str]) -> list[Evidence]:
     """Return the sentences on some sub-questions that an author may quote where they belong, but
     not state: they read a little like what a page wants others to say.
     """
@@ -54,7 +55,7 @@ def quotable(
     sentences = [r for r in found if is_sentence(r) and not is_firmly_an_order(r.claim)]
     if ledger.began >= Form.EDITED:
         sentences = [record for record in sentences if len(slices_of(record)) == 1]
-    return sorted(sentences, key=lambda r: -r.relevance)[:most]
+    return sorted(sentences, key=lambda r: -r.relevance)[:MOST_QUOTABLE]
 
 
 def quoted_if_due(said: Statement, ledger: Ledger) -> Statement:
@@ -70,9 +71,9 @@ def quoted_if_due(said: Statement, ledger: Ledger) -> Statement:
 
 
 def quotation_among_statements(record: Evidence, asked: str, said: str = "") -> Statement | None:
-    """Return the shortest quote of a record that may stand among statements though its author
-    placed none: brief, one passage, readable alone, and on the sub-question `asked` or on what was
-    `said` in its place; None if there is none.
+    """Return the shortest quote of a record that code may insert among statements: brief, one
+    passage, readable alone, and on the sub-question `asked` or on the statement `said` that it
+    replaces; None if there is none.
     """
     single = [replace(record, sources=(source,)) for source in record.sources]
     fitting = [each for each in single if _stands_alone(each) and _serves(each, asked, said)]

@@ -158,13 +158,10 @@ def turns_back_early(sentence: str, language: str, known: Set[str]) -> bool:
 
 
 def opens_with_reference(sentence: str, language: str, known: Set[str]) -> bool:
-    """Return whether the first words of a sentence point at what stands before it: "These must
-    then", "If this is not done". A thing with an article doesn't, as the heads of its page name it.
+    """Return whether a sentence opens with a reference to the one before it, as "These must then"
+    and "If this is not done" do. A noun with an article is none: the headings of the page name it.
     """
     opening = " ".join(sentence.split()[:OPENING_WORDS])  # not "as it is to this day"
-    connective = _references(ENGLISH)[1].match(opening)
-    if connective and any(word[0].isupper() for word in connective[0].split()[1:]):
-        return False  # "The Other Lane says" begins with a name
     return refers_back(opening, language, term_set(opening)) or turns_back_early(
         opening, language, known
     )

@@ -33,6 +33,7 @@ of any other.
 """
 LEAST_SECTIONS = 3
 _LABEL = re.compile(r"^[^:：]{4,40}[:：]\s+")
+"""What may be the date before an event: "28 January 1887: The city had work begun"."""
 SAME_WORDS = 0.5
 """Share of the words of the shorter of two statements whose dates agree by which they tell one
 event.
@@ -92,7 +93,7 @@ def without_told_events(draft: Draft, ledger: Ledger) -> Draft:
     """
     part = course_part(draft, ledger)
     others = replace(draft, sections=tuple(s for s in draft.sections if s.aspect_id != part))
-    told = {date[:2] for date, _ in timeline_of(draft, ledger)} if draft.course else set()
+    told = {date[:2] for date, _ in _authored_rows(draft, ledger)}
     told |= {
         date[:2] for date, said in dated_events(others, ledger) if _is_event(date, said, ledger)
     }
@@ -131,8 +132,8 @@ def render_timeline(
         return ""
     rows = [] if is_dense else [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
     for event, statement in merged_events(events, ledger):
-        if statement in draft.course:  # its date stands before a colon
-            event = replace(event, text=_LABEL.sub("", event.text))
+        if statement in draft.course:  # the first column has the date
+            event = replace(event, text=_without_date_label(event.text))
         text = _text_of(event, statement, ledger, is_dense, statement in told)
         said = f"{text} {marks(event.evidence)}"
         days = (words.date(_as_iso(day)) for day in (event.date, event.until) if day)
@@ -140,6 +141,11 @@ def render_timeline(
         rows.append(f"- {said}" if is_dense else row)
     heading = f"## {words['timeline']}\n\n" if has_heading else ""
     return heading + "\n".join(rows)
+
+
+def _without_date_label(text: str) -> str:
+    label = _LABEL.match(text)
+    return text[label.end() :] if label and find_dates(label[0]) else text
 
 
 def _text_of(
@@ -162,9 +168,8 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the dated statements, one with several events once for each, or none if they are too
     few for a timeline. Where the author told the course of events, it has those alone.
     """
-    told = [(event.date, said) for said in draft.course for event in _events_of(said, ledger)[:1]]
-    if len(told) >= LEAST_EVENTS:
-        return told
+    if rows := _authored_rows(draft, ledger):
+        return rows
     dated = dated_events(draft, ledger)
     events = [(date, said) for date, said in dated if _is_event(date, said, ledger)]
     if not _is_asked_for(ledger):
@@ -174,6 +179,14 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     else:
         least, sections = LEAST_EVENTS, 1
     return events if len(events) >= least and len(draft.sections) >= sections else []
+
+
+def _authored_rows(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
+    """Return the events that the author told as a course with their dates, or none if they are too
+    few for a timeline.
+    """
+    rows = [(event.date, said) for said in draft.course for event in _events_of(said, ledger)[:1]]
+    return rows if len(rows) >= LEAST_EVENTS else []
 
 
 def _is_asked_for(ledger: Ledger) -> bool:
@@ -246,10 +259,9 @@ def without_events(draft: Draft, ledger: Ledger, only: str | None = None) -> Dra
     something is left of them. Where the timeline stands in a section, that may be left empty, and
     another one of which the timeline says everything goes.
     """
-    events = timeline_of(draft, ledger)
-    rows = Counter(statement for _, statement in events)
-    if draft.course:
-        return _without_rows(draft, events, ledger)
+    if authored := _authored_rows(draft, ledger):
+        return _without_rows(draft, authored, ledger)
+    rows = Counter(statement for _, statement in timeline_of(draft, ledger))
     told = {said for said, number in rows.items() if number == len(_events_of(said, ledger))}
     own = course_part(draft, ledger) if told else None
 
