@@ -117,6 +117,13 @@ class Contents:
         """Return the language tag of the report; "en" if the run's tag is malformed."""
         return self.run.language if _LANGUAGE.fullmatch(self.run.language) else "en"
 
+    @property
+    def page_links(self) -> dict[int, str]:
+        """Return the URLs to which the numbers of citations lead where their quotes are left out,
+        "" for a page that isn't on the web; {} if the numbers lead to the quotes.
+        """
+        return {} if self.has_quotes else {each.number: each.web_link for each in self.citations}
+
     def pages(self) -> Iterator[tuple[Citation, ...]]:
         """Yield the citations of each cited page, in the order in which pages are first cited."""
         first = {entry.url: entry.number for entry in reversed(self.citations)}

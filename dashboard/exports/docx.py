@@ -39,9 +39,8 @@ def render(whole: Contents) -> bytes:
     add_page_numbers(document)
     numbers = frozenset(citation.number for citation in whole.citations)
     lists = dict[int, CT_Num]()
-    pages = {} if whole.has_quotes else {each.number: each.web_link for each in whole.citations}
     for block in parse_blocks(whole.markdown, numbers, whole.language):
-        paragraph = add_block(document, block, pages)
+        paragraph = add_block(document, block, whole.page_links)
         if paragraph is not None and block.number:
             number_item(document, paragraph, block, lists)
     if whole.has_quotes:

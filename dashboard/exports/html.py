@@ -19,7 +19,7 @@ def render(whole: Contents) -> bytes:
         if number not in citations:
             return None
         if not whole.has_quotes:
-            address = citations[number].web_link
+            address = whole.page_links[number]
             return Link(address) if address else None
         places = citations[number].places
         passage = f"-{places[place] + 1}" if place < len(places) else ""

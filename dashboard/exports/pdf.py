@@ -36,9 +36,7 @@ def render(whole: Contents) -> bytes:
             block.plain() for block in parse_blocks(whole.markdown, numbers, whole.language)
         ],
         "citations": [citation_data(each) for each in whole.citations if whole.has_quotes],
-        "pages": {}
-        if whole.has_quotes
-        else {each.number: each.web_link for each in whole.citations},
+        "pages": whole.page_links,
     }
     compiled = typst.compile(str(TEMPLATE), sys_inputs={"report": json.dumps(told)})
     assert isinstance(compiled, bytes)  # a list only for one file per page

@@ -19,8 +19,8 @@ DISPUTED = "> **⚠"
 LONG_COMMAND = 20
 """Length in characters above which code that contains a space is set as a block."""
 ENDS = (".", ",", ";", ":", "。")
-COLONS = (":", "：")
 """Marks behind a command that would open the next line."""
+COLONS = (":", "：")
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
 

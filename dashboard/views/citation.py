@@ -93,15 +93,18 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
 
 
 def reviewing_context(citation: Mapping[str, Any], rows: RunRows) -> dict[str, Any]:
-    """Return what rejections did to the report, and what one of all findings behind a number, or of
-    each, would do to it.
+    """Return what rejections did to the report, and what rejecting all findings of a citation would
+    do to it; of several `findings`, each claim has the `loss` of its own.
     """
-    labels = [claim["label"] for claim in citation["claims"]]
-    alone = labels if len(labels) > 1 else ()
+    claims = citation["claims"]
+    loss = loss_of(rows, [claim["label"] for claim in claims])
+    if len(claims) > 1:
+        claims = [{**claim, "loss": loss_of(rows, [claim["label"]])} for claim in claims]
     return {
         "afterwards": review_context(rows),
-        "loss": loss_of(rows, labels),
-        "losses": {label: loss_of(rows, [label]) for label in alone},
+        "loss": loss,
+        "findings": len(claims) if len(claims) > 1 else 0,
+        "citation": {**citation, "claims": claims},
     }
 
 

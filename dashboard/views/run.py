@@ -388,11 +388,11 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
 
 
 def download_report(request: HttpRequest, run: Run, extension: str) -> HttpResponse:
-    """Return the report as a file, with `?quotes=no` without its quotes.
+    """Return the report as a file, with `?quotes=false` without its quotes.
 
     Raise `NothingToExportError` if there is none.
     """
-    quotes = request.GET.get("quotes") != "no"
+    quotes = request.GET.get("quotes") != "false"
     written = export_report(run, FORMATS[extension], with_quotes=quotes)
     name = content_disposition_header(as_attachment=True, filename=written.filename)
     headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}

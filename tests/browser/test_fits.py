@@ -349,7 +349,7 @@ def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height:
     saved = menu.get_by_role("link", name="PDF")
     assert "quotes" not in (saved.get_attribute("href") or "")
     menu.get_by_text("Without quotes").click()
-    assert (saved.get_attribute("href") or "").endswith("/export/pdf?quotes=no")
+    assert (saved.get_attribute("href") or "").endswith("/export/pdf?quotes=false")
     page.emulate_media(media="print")
     expect(page.locator(".report .quote").first).to_be_hidden()
     page.emulate_media(media="screen")

@@ -133,7 +133,7 @@ def test_a_file_without_quotes_ends_with_the_report_and_links_its_pages(
     assert "It is slow." not in text and "Quotes" not in text
     assert QUOTE not in text and "#quote-" not in text
     assert URL in links or extension == "md"
-    answer = client.get(f"/runs/{run.public_id}/export/{extension}?quotes=no")
+    answer = client.get(f"/runs/{run.public_id}/export/{extension}?quotes=false")
     assert len(answer.content) < len(written(run, extension))
 
 

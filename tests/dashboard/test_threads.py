@@ -383,7 +383,7 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
 
 @pytest.fixture
 def joined(run: Run) -> Run:
-    """A run whose [1] stands for three findings: on one passage, on its words, and on another."""
+    """Return a run whose citation 1 has three findings: E1 and E2 with the same quote, and E3."""
     for number in (2, 3):
         add_evidence(run, number)
     run.evidence.get(label="E3").quotes.update(start=0, end=1, quote="Yews.")
@@ -395,7 +395,7 @@ def joined(run: Run) -> Run:
 
 
 def findings(client: Client, run: Run) -> dict[str, str]:
-    """What is told below the buttons of each finding behind [1], by its label."""
+    """Return the text below the buttons of each finding of citation 1, by its label."""
     answer = client.get(f"/runs/{run.public_id}/citations/1/")
     cards = BeautifulSoup(answer.content, "html.parser").select(".card:has([name=finding])")
     told = {}
