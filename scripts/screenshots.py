@@ -215,7 +215,10 @@ def take_live(page: Page, server: Server, world: World) -> None:
         page.goto(f"{server.url}/{name}/")
         take(page, name)
     page.get_by_role("button", name="Sign out").click()
+    take(page, "sign-out")
+    page.get_by_role("main").get_by_role("button", name="Sign out").click()
     page.goto(f"{server.url}/sign-in/")
+    page.get_by_role("heading", name="Sign in").wait_for()
     take(page, "sign-in")
 
 

@@ -56,11 +56,11 @@ HINTS = {
         "“Stop and report” ends searching and reading; the report is written from what was found."
     ),
     "can_plan_by_code": _(
-        "“Plan without the model” waits for it no longer: the question as it is worded is the plan."
+        "“Plan without the model” stops waiting for it: the question as worded becomes the plan."
     ),
     "can_finish_by_code": _(
-        "“Finish without the model” waits for it no longer: what it hasn’t written appears as "
-        "quotations, and so does what it hasn’t checked unless code vouches for it."
+        "“Finish without the model” stops waiting for it: what it hasn’t written appears as "
+        "quotations, and so does what it hasn’t checked, unless code vouches for it."
     ),
 }
 """What pressing the button of a stage does."""

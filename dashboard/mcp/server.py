@@ -251,7 +251,7 @@ class ResearchTools:
         """Pause, resume, deepen, stop or cancel a run, change its topics, or instruct it in words.
 
         'stop' writes the report from what was found so far; 'cancel' ends without a report.
-        'plan_by_code' and 'finish_by_code' wait for the model no longer while a run is planned or
+        'plan_by_code' and 'finish_by_code' stop waiting for the model while a run is planned or
         written.
         """
         commands: dict[Action, Callable[..., Any]] = {

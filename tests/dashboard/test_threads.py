@@ -86,7 +86,7 @@ def test_a_rejected_record_that_is_not_cited_is_told_apart(
 
 
 def correct(run: Run, text: str, **columns: object) -> Run:
-    """A follow-up whose report has this text: [1] is kept evidence, [2] a source that disagrees."""
+    """Add a follow-up with this report: citation 1 is kept evidence, 2 a source that disagrees."""
     later = make_later(run, origin=None, kind="follow_up", question="And today?", **columns)
     kept, new = add_evidence(later, 1), add_evidence(later, 2)
     type(kept).objects.filter(pk=kept.pk).update(contradicts=["E2"], round=0)
