@@ -102,7 +102,7 @@ def _call(
     read = [
         passage
         for paragraph in paragraphs
-        for passage in passages_of(paragraph.text, "", chance, taken)
+        for passage in passages_of(paragraph.text, chance, taken)
     ]
     spare = usable_passages(chance.sample(read, min(MOST_PASSAGES, len(read))), taken)
     return stated, make_canaries(spare, stated, len(stated), chance)
@@ -112,7 +112,7 @@ def labelled_examples(kind: str, count: int = EXAMPLES) -> list[LabelledPair]:
     """Return sentences of the tuning part made unfaithful in one way that code lets pass."""
     chance, found = Random(f"examples {kind}"), []
     for paragraphs in rows_by_field("tuning").values():
-        read = [each for p in paragraphs for each in passages_of(p.text, "", chance)]
+        read = [each for p in paragraphs for each in passages_of(p.text, chance)]
         phrases = Phrases.of([each.sentence for each in read])
         for each in read:
             made = UNFAITHFUL[kind](each.sentence, each.quote.text, phrases, chance)

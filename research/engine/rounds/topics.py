@@ -36,7 +36,8 @@ class Topic:
     """A unit's research topic. `queries` are alternative queries for it, preferred first.
 
     The next query is used if a search found nothing new, unless all of them are requested. `lead`
-    is the lead that it follows, `reason` the reason for the search, as shown to a reading model.
+    is the lead that it follows; `reason` is why something that isn't in the plan is searched, as
+    shown to a reading model.
     """
 
     text: str
@@ -44,7 +45,7 @@ class Topic:
     aspect_id: str | None = None
     all_queries: bool = False
     lead: Lead | None = None
-    reason: str = "the plan asks for it"
+    reason: str = ""
 
     def __post_init__(self) -> None:
         """Keep the significant words of each query, and drop queries without any."""

@@ -7,7 +7,7 @@ quote is in a call twice. One unfaithful canary has an order to the verifier in 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import cycle
@@ -16,7 +16,7 @@ from random import Random
 
 from research.engine.evidence.claim_check import check_claim
 from research.engine.journal.forms import NEWEST, Form
-from research.engine.text.sentences import split_sentences
+from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import normalise_space, term_set, words_in
 from research.engine.untrusted.prompt_injection import orders_by_themselves
 from research.engine.verifier.canary_kinds import (
@@ -66,9 +66,13 @@ def usable_passages(vouched: Iterable[Vouched], taken: Iterable[str]) -> list[Vo
 
 
 def passages_of(
-    text: str, source: str, chance: Random, taken: Sequence[str] = ()
+    text: str,
+    chance: Random,
+    taken: Sequence[str] = (),
+    source_of: Callable[[Sentence], str] = lambda _: "",
 ) -> Iterator[Vouched]:
-    """Yield sentences of a page, each with itself or with itself and the next as its quote.
+    """Yield sentences of a page, each with itself or with itself and the next as its quote, whose
+    source is what `source_of` says.
 
     No sentence is in two quotes, and none that is in a quote of `taken` is in any.
     """
@@ -86,7 +90,7 @@ def passages_of(
         if is_followed and chance.random() < PAIRED:
             quote = normalise_space(text[first.start : left.popleft().end])
         if words_in(quote) <= LONGEST_QUOTE:
-            yield Vouched(first.text, CitedQuote(quote, source))
+            yield Vouched(first.text, CitedQuote(quote, source_of(first)))
 
 
 def make_canaries(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 
 from research.engine.config import ResearchConfig
@@ -21,10 +21,12 @@ from research.engine.ports import Page
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.checking.statement_check import calculate_formulas, rests_on_question
 from research.engine.report.draft import Statement
+from research.engine.rounds.findings import quote_source
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
 from research.engine.text.entities import find_names, find_numbers
 from research.engine.text.offload import run_in_thread
+from research.engine.text.sentences import Sentence
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
@@ -118,14 +120,11 @@ def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
 def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
     """Return the pair with few quotes of each record, first the one that has most of it."""
     said, quotes = term_set(statement.text), dict[CitedQuote, None]()
-    tells_dates = bool(find_dates(statement.text))
     for record_id in statement.evidence:
         record = ledger.book.records[record_id]
         if ledger.began >= Form.EDITED:
             telling = _telling(statement.text, record)
-            quotes |= dict.fromkeys(
-                _cited(each, ledger, tells_dates, statement.text) for each in telling
-            )
+            quotes |= dict.fromkeys(_cited(each, ledger, statement.text) for each in telling)
             continue
         sources = record.sources
         nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
@@ -136,7 +135,7 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         if ledger.began >= Form.COMPUTED:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
-        quotes |= dict.fromkeys(_cited(each, ledger, tells_dates, statement.text) for each in shown)
+        quotes |= dict.fromkeys(_cited(each, ledger, statement.text) for each in shown)
     return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
 
 
@@ -200,18 +199,19 @@ def _covering(said: Set[str], nearest: Sequence[QuoteSource]) -> list[QuoteSourc
     return shown
 
 
-def _cited(
-    source: QuoteSource, ledger: Ledger, tells_date: bool = False, said: str = ""
-) -> CitedQuote:
-    """Return the quote with its source: its site only if a statement that `said` a name may mean
-    it, and if wanted the date of its page.
+def _cited(source: QuoteSource, ledger: Ledger, said: str) -> CitedQuote:
+    """Return the quote, its source named as for a statement that `said` so."""
+    return CitedQuote(" ".join(source.quote.split()), _source_of(source, ledger, said))
+
+
+def _source_of(source: QuoteSource, ledger: Ledger, said: str) -> str:
+    """Return the name of a source: with its site only if a statement that `said` a name may mean
+    it, and with the date of its page if it gives dates.
     """
     site = _site_of(source.url, ledger)
     site = site if site is not None and _may_name(said, f"{site} {source.domain}") else None
     named = _named(source.title, source.section, source.domain, site)
-    if tells_date and source.day:
-        named = f"{named}, {source.day}"
-    return CitedQuote(" ".join(source.quote.split()), named)
+    return f"{named}, {source.day}" if source.day and find_dates(said) else named
 
 
 def _named(title: str, section: str, domain: str, site: str | None) -> str:
@@ -270,7 +270,7 @@ def plant_canaries(
     read = [
         passage
         for _, page in sorted(ledger.pages.items())
-        for passage in passages_of(page.text, _name_of(page, ledger), chance, known)
+        for passage in passages_of(page.text, chance, known, partial(_name_of, page, ledger))
     ]
     read = chance.sample(read, min(MOST_PASSAGES, len(read)))
     spare = usable_passages([*records, *read], taken)
@@ -278,8 +278,12 @@ def plant_canaries(
     return make_canaries(spare, pairs, count, chance, ledger.began)
 
 
-def _name_of(page: Page, ledger: Ledger) -> str:
-    return _named(page.title, "", page.domain, _site_of(page.url, ledger))
+def _name_of(page: Page, ledger: Ledger, sentence: Sentence) -> str:
+    """Return the name of a sentence's source, which tells no canary from a statement."""
+    if ledger.began < Form.EDITED:
+        return _named(page.title, "", page.domain, None)
+    source = quote_source(page, sentence.start, sentence.end, sentence.section)
+    return _source_of(source, ledger, sentence.text)
 
 
 def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:
@@ -287,7 +291,7 @@ def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterat
     carries the claim.
     """
     for source in record.sources:
-        cited = _cited(source, ledger)
+        cited = _cited(source, ledger, record.claim if ledger.began >= Form.EDITED else "")
         if cited.text in taken:
             continue
         context = f"{ledger.question} {cited.source}"

@@ -114,6 +114,6 @@ async def test_a_reader_is_told_what_found_the_pages_and_why() -> None:
     world = naming([FORGE, gap("The smith", "smith of the lamp", critical=False)], [])
     await world.ask(CHAIN.question, **ENOUGH)
     told = shown(world, "WHY THESE PAGES", "read")
-    assert told[0] == "- Harrow Point lighthouse designer\nWanted because the plan asks for it."
+    assert told[0] == "- Harrow Point lighthouse designer"
     [why] = [text for text in told if "- lamp forge" in text]
     assert "the answer would be wrong or useless without it" in why

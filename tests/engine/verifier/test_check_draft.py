@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
+from research.engine.config import ResearchConfig
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.ports import ModelFailedError
 from research.engine.records import Evidence, GateResult, Qualification, Source, Stage
 from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import Statement
-from research.engine.verifier.pairs import CitedQuote
-from research.engine.verifier.planting import shown_pair
+from research.engine.verifier.pairs import CitedQuote, Pair
+from research.engine.verifier.planting import plant_canaries, shown_pair
 from tests.engine.scripted import (
     LIT,
     LIT_TOO,
@@ -328,6 +330,39 @@ def test_the_verifier_is_told_the_day_of_a_page_where_a_statement_is_dated(
     known.book.records["E1"] = Evidence("E1", claim, "A1", 1, (quoted(read, claim),), 0.9)
     [shown] = shown_pair(Statement(said, ("E1",)), known).quotes
     assert shown.source == source
+
+
+def test_the_source_of_a_quote_does_not_tell_a_canary() -> None:
+    """It is named as for a statement: by title and heading, with site or date where they count."""
+    plain = "The keeper of tower {} climbs the narrow stair with a lantern after supper."
+    text = "\n\n".join(
+        [
+            "## Stairs",
+            *(plain.format(letter) for letter in "abcdefgh"),
+            "## Roads",
+            "The clerks of the Roads Office move the old signs to the other side of the street.",
+            "On 4 May 1911 the ferry carried its last passengers across the wide river.",
+        ]
+    )
+    day = "2013-05-20"
+    read = page("https://r.example/", text, title="Signs", published=f"{day}T08:00:00+00:00")
+    known, _ = ledger("What was moved?")
+    known.put_page(replace(read, site="Roads Office"))
+    asked = [Pair(plain.format("z"), (CitedQuote(plain.format("y")),))]
+    wanted = {
+        "The keeper": "Signs, Stairs",
+        "The clerks": "Signs, Roads, r.example, Roads Office",
+        "On 4 May": f"Signs, Roads, {day}",
+    }
+    seen = set()
+    for seed in range(20):
+        for canary in plant_canaries(known, asked, ResearchConfig(), Random(seed)):
+            [quote] = canary.pair.quotes
+            begins = next((each for each in wanted if quote.text.startswith(each)), None)
+            if begins is not None:
+                assert quote.source == wanted[begins]
+                seen.add(begins)
+    assert seen == {*wanted}
 
 
 def test_the_verifier_sees_all_quotes_of_a_finding_s_own_page() -> None:
