@@ -20,7 +20,7 @@ from bench.page import table
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import EvidenceStore
 from research.engine.records import Complexity, Evidence, Plan, QuoteSource
-from research.engine.report.checking.next_steps import is_within_evidence, proposes
+from research.engine.report.checking.next_steps import is_within_evidence, proposed_code
 from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import cite_ids
 
@@ -49,7 +49,7 @@ def of_step(row: Row) -> tuple[str, str]:
     step = cite_ids(row["step"], ledger)
     if not is_within_evidence(step, ledger):
         return row["expected"], "refused"
-    return row["expected"], "proposal" if proposes(step, ledger) else "kept"
+    return row["expected"], "proposal" if proposed_code(step, ledger) else "kept"
 
 
 def ledger_of(row: Row, text: str) -> Ledger:

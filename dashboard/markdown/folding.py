@@ -256,12 +256,19 @@ def _commands_among(children: Sequence[Token]) -> set[int]:
         if not at or children[at - 1].type != "text":
             continue
         said = children[at - 1].content.strip()
-        is_next = said.endswith(COLONS) or (not said and at - 2 in commands)
+        is_next = said.endswith(COLONS) or (not said and _before(at, children) in commands)
         after = children[at + 1] if at + 1 < len(children) else None
         is_last = after is None or after.type != "text" or not _is_prose(after.content)
         if is_next and is_last:
             commands.add(at)
     return commands
+
+
+def _before(at: int, children: Sequence[Token]) -> int:
+    """Return the place before the space at which code may stand, leaving out a note on it."""
+    before = at - 2
+    opening = next((n for n in range(before, 0, -1) if children[n].type == "em_open"), before)
+    return opening - 2 if children[before].type == "em_close" else before
 
 
 def _is_prose(text: str) -> bool:

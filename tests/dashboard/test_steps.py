@@ -71,6 +71,7 @@ def test_a_long_command_of_a_step_stands_apart_and_can_be_copied() -> None:
         (f"Watch it, then analyze: `{COMMAND}` `ANALYZE` [1]", [COMMAND, "ANALYZE"]),
         ("Analyze it: `ANALYZE` *(proposal)* [1]", ["ANALYZE"]),
         ("Do both: `VACUUM` `ANALYZE`. [1]", ["VACUUM", "ANALYZE"]),
+        ("Do both: `VACUUM` *(proposal)* `ANALYZE`. [1]", ["VACUUM", "ANALYZE"]),
         ("Set one of these: `work_mem` for sorting, or none. [1]", []),
         ("Look at `pg_stat_activity`. [1]", []),
     ],

@@ -12,7 +12,7 @@ from research.engine.report.checking.check import STEPS_REFUSED, STEPS_UNCHECKED
 from research.engine.report.checking.next_steps import (
     find_strangeness,
     is_within_evidence,
-    proposes,
+    proposed_code,
     without_unknown_code,
 )
 from research.engine.report.draft import cite_ids
@@ -109,6 +109,13 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
 
 
+async def test_only_the_commands_of_its_own_are_marked_where_a_step_has_others() -> None:
+    step = "Look for the papers of the foundry: `papers = 12` `foundry`. [E2]"
+    _, ran = await asked(step)
+    [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Look")]
+    assert "`papers = 12` *(proposal)* `foundry`" in line and line.count("proposal") == 1
+
+
 @pytest.mark.parametrize(
     ("command", "is_known"),
     [
@@ -123,7 +130,7 @@ async def test_a_command_may_name_what_it_makes(command: str, is_known: bool) ->
     text = "The foundry keeps papers; alter table adds a constraint or check."
     made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
     step = cite_ids(f"Keep the papers apart: `{command}`. [E1]", made)
-    assert is_within_evidence(step, made) is is_known and proposes(step, made)
+    assert is_within_evidence(step, made) is is_known and proposed_code(step, made)
 
 
 async def test_only_a_step_behind_one_that_is_left_out_says_so() -> None:
@@ -140,7 +147,7 @@ async def test_a_step_may_have_three_commands() -> None:
     made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
     commands = "`show max_papers`; `set max_papers = 12`; `show max_papers`"
     step = cite_ids(f"Raise the limit: {commands}. [E1]", made)
-    assert is_within_evidence(step, made) and proposes(step, made)
+    assert is_within_evidence(step, made) and proposed_code(step, made)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +177,7 @@ async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
     step = cite_ids("Look up the papers: `foundry --copies`. [E1]", made)
     assert not is_within_evidence(step, made)
     made.put_page(page("https://b.example/", "Use --copies for a second set."))
-    assert is_within_evidence(step, made) and proposes(step, made)
+    assert is_within_evidence(step, made) and proposed_code(step, made)
 
 
 @pytest.mark.parametrize(

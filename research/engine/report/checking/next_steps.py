@@ -69,7 +69,7 @@ def find_strangeness(step: Statement, ledger: Ledger) -> str:
     strange = _strange_parts(said, step, given, ledger)
     if ledger.began >= Form.COMPUTED:
         strange += sorted(identifiers_in(said) - identifiers_in(given))
-    unknown = [name for code in _code_of(step, ledger) for name in _unknown(code, given, ledger)]
+    unknown = [name for code in code_of(step, ledger) for name in _unknown(code, given, ledger)]
     told = (
         tell_lacking(unique_texts(strange), "in none of its quotes and not in the question"),
         tell_lacking(unique_texts(unknown), "on no page"),
@@ -133,21 +133,23 @@ def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> li
     return [*figures, *lacking_dates(said, given, ""), *names]
 
 
-def proposes(step: Statement, ledger: Ledger) -> bool:
-    """Return whether code in a step has a value or a word that no text gives."""
+def proposed_code(step: Statement, ledger: Ledger) -> list[str]:
+    """Return the code in a step that has a value or a word that no text gives."""
     given = _given(step, ledger)
     known = {each.group().casefold() for each in _WORD.finditer(given)}
     values = {each.value for each in find_amounts(given)} | {
         each.base for each in find_amounts(given)
     }
-    return any(
-        any(each.group().casefold() not in known for each in _WORD.finditer(code))
+    return [
+        code
+        for code in code_of(step, ledger)
+        if any(each.group().casefold() not in known for each in _WORD.finditer(code))
         or any(each.value not in values for each in find_amounts(_IDENTIFIER.sub(" ", code)))
-        for code in _code_of(step, ledger)
-    )
+    ]
 
 
-def _code_of(step: Statement, ledger: Ledger) -> list[str]:
+def code_of(step: Statement, ledger: Ledger) -> list[str]:
+    """Return what stands in backticks in a step."""
     return _CODE.findall(step.text) if ledger.began >= Form.COMPUTED else []
 
 

@@ -13,7 +13,7 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import asked_parts
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
-from research.engine.report.checking.next_steps import proposes
+from research.engine.report.checking.next_steps import code_of, proposed_code
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import render_source, site_name, source_names
@@ -271,17 +271,23 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
 
 def render_steps(draft: Draft, marks: Markers) -> str:
     """Return the inferred next steps as a numbered list of the short answer, marked as inferred,
-    with a note behind those whose code is the model's own; "" if there are none.
+    with a note behind code of the model's own, once behind a step with no other; "" if there are
+    none.
     """
     if not draft.next_steps:
         return ""
     words, lines, is_own = marks.words, list[str](), False
     for n, said in enumerate(draft.next_steps, 1):
-        proposed = proposes(said, marks.ledger)
-        is_own = is_own or proposed
-        own = f" *({words['proposed']})*" if proposed else ""
+        proposed = proposed_code(said, marks.ledger)
+        is_own = is_own or bool(proposed)
+        note = f" *({words['proposed']})*" if proposed else ""
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
-        lines.append(f"{n}. {gap}{marks.sentence(said.text)}{own} {marks.of(said.evidence)}")
+        told = marks.sentence(said.text)
+        if len(proposed) < len(code_of(said, marks.ledger)):
+            for code in proposed:
+                told = told.replace(f"`{code}`", f"`{code}`{note}")
+            note = ""
+        lines.append(f"{n}. {gap}{told}{note} {marks.of(said.evidence)}")
     note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
     return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
 
