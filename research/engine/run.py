@@ -69,6 +69,7 @@ class Question:
 
     `agreed` True means that nobody is asked to clarify or to approve the plan. `seed` is what
     an earlier run of the thread leaves this one, `verifier` what is stored of the model as one.
+    `documents` names the asker's collections, if nothing else is searched.
     """
 
     text: str
@@ -76,6 +77,7 @@ class Question:
     agreed: bool = False
     seed: Seed | None = None
     verifier: Qualification | None = None
+    documents: tuple[str, ...] = ()
 
 
 @dataclass

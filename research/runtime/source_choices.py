@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from research.engine.ports import ToolFailedError
+from research.engine.text.tokens import unique_texts
 from research.runtime import installation
 from research.runtime.installation import Installation
 
@@ -65,6 +66,19 @@ def mixes_documents_and_web(sources: Mapping[str, Any]) -> bool:
     """Return whether a run searches documents and something outside at once."""
     names = set(sources.get("search", ()))
     return DOCUMENTS in names and bool(names - {DOCUMENTS, SAMPLES, NONE})
+
+
+def documents_alone(sources: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the folders and collections that a run searches; none if it searches
+    anything else, too.
+    """
+    if list(sources.get("search", ())) != [DOCUMENTS]:
+        return ()
+    from research.documents.folder import FileAddressing
+
+    folders = [FileAddressing().name(Path(each)) for each in sources.get("documents", ())]
+    collections = [each["name"] for each in sources.get("collections", ())]
+    return tuple(unique_texts([*folders, *collections]))
 
 
 def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:

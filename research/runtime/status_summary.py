@@ -45,7 +45,9 @@ def describe_search(now: Installation) -> str:
         return "none"
     if names == KEYLESS_WEB and not is_chosen:
         return f"the web without a key ({', '.join(names)}; {NOTHING_ELSE})"
-    folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
+    from research.documents.folder import folder_title
+
+    folders = ", ".join(folder_title(Path(folder)) for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 
 

@@ -14,6 +14,7 @@ from research.engine.loop import Question, run_research
 from research.engine.records import Evidence, Record, Report, Round, RunState, Usage
 from research.engine.report.messages import count_noun
 from research.models import Run
+from research.runtime.source_choices import documents_alone
 from research.threads.seeds import seed_of
 from research.worker.journal_store import RecordedStore, config_at_start
 
@@ -75,7 +76,9 @@ async def replay_run(run: Run, changes: dict[str, str]) -> Replay:
     journal = Journal(RecordedStore(run), None, meter, records.append, analyst=run.analyst)
     await journal.open()
     seed = await sync_to_async(seed_of)(run)
-    question = Question(run.question, run.today.isoformat(), run.agreed, seed)
+    documents = documents_alone(run.sources)
+    day = run.today.isoformat()
+    question = Question(run.question, day, run.agreed, seed, documents=documents)
     result = Replay(run.public_id, _difference(recorded, config))
     try:
         await run_research(question, config, journal)

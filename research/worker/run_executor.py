@@ -32,6 +32,7 @@ from research.operations.logs import current_run
 from research.runtime import installation
 from research.runtime.outages import Outages, is_outage
 from research.runtime.program import ENGINE_VERSION
+from research.runtime.source_choices import documents_alone
 from research.runtime.verifier import stored_qualification
 from research.services import ServiceError
 from research.threads.seeds import seed_of
@@ -230,7 +231,9 @@ class _Advance:
         self.journal = journal
         seed = await self.writer.call(seed_of, run)
         verifier = await self.writer.call(_verifier, self.projection)
-        question = Question(run.question, run.today.isoformat(), run.agreed, seed, verifier)
+        documents = documents_alone(run.sources)
+        day = run.today.isoformat()
+        question = Question(run.question, day, run.agreed, seed, verifier, documents)
         try:
             await journal.open()
             await self.engine(question, config, journal)

@@ -519,6 +519,7 @@ async def run(
     inbox: Inbox | None = None,
     agreed: bool = True,
     verifier: Qualification | None = QUALIFIED,
+    documents: tuple[str, ...] = (),
     **knobs: Any,
 ) -> Ran:
     """Research with these knobs until it ends, parks, or the journal ends."""
@@ -528,7 +529,8 @@ async def run(
     await journal.open()
     ran = Ran(journal, records)
     try:
-        await run_research(Question(question, TODAY, agreed, verifier=verifier), config, journal)
+        asked = Question(question, TODAY, agreed, verifier=verifier, documents=documents)
+        await run_research(asked, config, journal)
     except (JournalEndsError, ParkedError) as ended:
         ran.ended = ended
     return ran

@@ -472,6 +472,16 @@ async def test_a_plan_can_be_sent_back_with_a_comment() -> None:
     assert ran.state.status is Status.COMPLETED
 
 
+@pytest.mark.parametrize("documents", [(), ("Team handbook", "postgresql-doc-15")])
+async def test_a_plan_is_told_which_documents_alone_are_searched(documents: tuple[str]) -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    await world.ask(SIMPLE.question, documents=documents)
+    intake = world.model.requests[0]
+    told = "# SEARCHED DOCUMENTS\n- Team handbook\n- postgresql-doc-15\n"
+    assert (told in intake.prompt) is ("own documents" in intake.system) is bool(documents)
+
+
 async def test_skipping_the_questions_goes_on_without_another_call() -> None:
     world = harbour(ASKING)
     assert world.model is not None

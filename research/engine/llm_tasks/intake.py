@@ -65,6 +65,7 @@ async def understand_question(
         "clarifications": clarifications,
         "comment": comment,
         "instructions": run.instructions,
+        "documents": run.question.documents,
         "most": most_aspects(run),
         "agreed": run.question.agreed,
     }

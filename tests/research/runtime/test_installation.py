@@ -54,6 +54,10 @@ def test_what_somebody_chose_is_not_called_all_that_there_is(
     assert status_summary.describe_search(current_installation()) == "the bundled sample library"
     change_settings(staff, {"SEARCH_PROVIDER": "ddgs,wikipedia"})
     assert status_summary.describe_search(current_installation()) == "ddgs, wikipedia"
+    settings.DOCUMENTS = ["/usr/share/doc/postgresql-doc-15/html", "/srv/minutes"]
+    change_settings(staff, {"SEARCH_PROVIDER": "documents"})
+    told = status_summary.describe_search(current_installation())
+    assert told == "your documents (postgresql-doc-15, minutes)"
 
 
 def test_the_environment_wins(staff: AbstractUser, settings: Settings) -> None:

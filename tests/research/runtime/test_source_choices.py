@@ -7,8 +7,26 @@ from typing import Any
 import pytest
 
 from research.runtime import installation, source_choices
-from research.runtime.source_choices import NetworkProbe, chosen_sources
+from research.runtime.source_choices import NetworkProbe, chosen_sources, documents_alone
 from research.search.providers import KEYLESS_WEB, ProviderSettings
+
+
+@pytest.mark.parametrize(
+    ("search", "names"),
+    [
+        (["documents"], ("handbook", "postgresql-doc-15", "Minutes")),
+        (["documents", "searxng"], ()),
+        (["searxng"], ()),
+        ([], ()),
+    ],
+)
+def test_documents_are_named_where_nothing_else_is_searched(search, names):
+    sources = {
+        "search": search,
+        "documents": ["/srv/handbook", "/usr/share/doc/postgresql-doc-15/html"],
+        "collections": [{"id": "x", "name": "Minutes"}, {"id": "y", "name": "handbook"}],
+    }
+    assert documents_alone(sources) == names
 
 
 @pytest.fixture
