@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import venv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sysconfig import get_path
@@ -115,7 +116,18 @@ class Endless(LoopbackServer):
         return json_reply({"id": "r1", "status": "researching", "progress": {"action": None}})
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let what the test starts be interrupted, also where this process ignores it, as what a shell
+    starts in the background does.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.requirement("F24")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_command_ends_with_130_and_names_its_run(installed: Installed) -> None:
     with Endless() as server:
         words = ("research", "Why?", "--yes", "--server", server.url(), "--token", "t")

@@ -464,7 +464,7 @@ def test_the_plan_and_the_account_tell_what_was_taken_over(client: Client, follo
             "intake",
             "Plan without the model",
             "plan-by-code",
-            "the question as it is worded is the plan.",
+            "the question as worded becomes the plan.",
             "Going on without the model: code makes the plan.",
         ),
         (
@@ -478,7 +478,7 @@ def test_the_plan_and_the_account_tell_what_was_taken_over(client: Client, follo
             "writing",
             "Finish without the model",
             "finish-by-code",
-            "what it hasn’t written appears as quotations, and so does what it hasn’t checked "
+            "what it hasn’t written appears as quotations, and so does what it hasn’t checked, "
             "unless code vouches for it.",
             "Finishing without the model.",
         ),
