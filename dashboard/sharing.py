@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dashboard.addresses import address_of, as_shared, link_to_share
 from dashboard.contexts.report import SHARED_FORMATS, export_links
 from dashboard.contexts.run import run_head
-from dashboard.contexts.thread import corrections_context
+from dashboard.contexts.thread import corrections_context, written_without_model
 from dashboard.forms.form_errors import by_form
 from dashboard.live import fragments
 from dashboard.queries import queries
@@ -135,6 +135,7 @@ def show_report(request: HttpRequest, run: Run) -> HttpResponse:
         "shows": "ended outcome report answer",
         "run": run_head(run, trust=rows.trust, judged_by_model=rows.judged_by_model),
         "corrections": corrections_context(rows, later_questions(run)),
+        "without_model": written_without_model(run),
         "live": fragments.render_leaves(rows, LEAVES),
         "exports": export_links(run),
         "markdown": address_of(run, "export", "md"),

@@ -17,6 +17,8 @@ from django.utils.functional import lazy
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as _
 
+from research.engine.run import SPENT
+
 LONGEST = 4_000
 DEEPEST = 4
 TEMPLATES = (
@@ -119,6 +121,9 @@ TEMPLATES = (
     _("Written at greater length from what was found, %(answered)s."),
     _("Written as a table from what was found, %(answered)s."),
     _("Written for another reader from what was found, %(answered)s."),
+    _("Written as a memo from what was found, %(answered)s."),
+    _("Written as questions and answers from what was found, %(answered)s."),
+    _("Written as a review of literature from what was found, %(answered)s."),
     _("Not written: the model gave no usable answer, and code can't do this by itself."),
     _("Put aside after its worker stopped unexpectedly, again and again."),
     _("Cancelled before it was finished."),
@@ -143,6 +148,7 @@ TEMPLATES = (
     _("%(n)s pages from %(m)s sites"),
     _("%(n)s pages from %(m)s site"),
     # versions of a report
+    _("Written by the model"),
     _("Revised after a review"),
     _("Follow-up question"),
     _("Shorter"),
@@ -222,6 +228,32 @@ TEMPLATES = (
     _("roles differ"),
     _("pairs mixed up"),
     _("measured otherwise"),
+    # why code did a task of the model (research/engine/run.py, research/llm/failures.py)
+    _("no answer"),
+    _("invalid answer"),
+    _("the model did not answer within its share of the run's time"),
+    _("the run's time was up"),
+    _("the money that the budget allows is used up"),
+    _("the model calls that the budget allows are used up"),
+    _("the tokens that the budget allows are used up"),
+    _("the model was not qualified as verifier: the budget has no room for it"),
+    _("the prompt is longer than the model's context window"),
+    _("the model's server gave an answer that can't be read"),
+    _("the model did not answer in time"),
+    _("the model's server could not be reached"),
+    _("the connection to the model's server was lost"),
+    _("the model's server offers no chat completions at this address"),
+    _("the model's server refused the key"),
+    _("the model's server does not know this model"),
+    _("the quota at the model's server is used up"),
+    _("the model refused to answer"),
+    _("the model's server is still loading the model"),
+    _("the model's server refused the request"),
+    _("the model's server asks to wait %(n)s minutes"),
+    _("the model's server asks to slow down"),
+    _("the model's server reported an error"),
+    _("the model's server answered %(status)s"),
+    _("the model's server failed %(n)s times in a row and is not called for a while"),
     # what went wrong
     _("Done by code instead: %(cause)s."),
     _("Left out: %(n)s. They say something that no source does."),
@@ -423,6 +455,11 @@ LISTED = frozenset({"missing", "topics"})
 _NUMBER = re.compile(r"[-+]?[\d.,]{1,20}")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,6})?|\d{1,12}(?:\.\d{1,6})?")
 _VALUE = re.compile(r"%\((\w+)\)s")  # "round %(n)s" → "round ", "n", ""
+
+
+def cause_in_words(cause: str) -> str:
+    """Return why code did a task of the model, in the reader's language."""
+    return worded(SPENT.get(cause, cause).rstrip("."))
 
 
 def worded(text: str) -> str:

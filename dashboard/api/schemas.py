@@ -255,10 +255,10 @@ class Revise(Payload):
 
 
 class Reshape(Payload):
-    """A version in another format; `reader` is required for the form of that name."""
+    """A version in another format, or in full anew; the form `reader` requires `reader`."""
 
     kind: Literal["reshape"]
-    form: Literal["shorter", "longer", "table", "reader", "memo", "faq", "review"]
+    form: Literal["full", "shorter", "longer", "table", "reader", "memo", "faq", "review"]
     reader: Reader | None = None
 
 

@@ -19,7 +19,7 @@ from dashboard.contexts.report import check_details, summarize_checks
 from dashboard.contexts.rounds import searches_tried, told_instructions
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
-from dashboard.stored_texts import worded
+from dashboard.stored_texts import cause_in_words, worded
 from research.engine.records import Status
 from research.engine.untrusted.search_words import USER
 from research.models import Aspect, JournalEntry
@@ -236,7 +236,7 @@ def _task_line(
         "calls": words.format_number(spent["calls"] if spent else 0),
         "tokens": words.format_number(_tokens(spent) if spent else 0),
         "cost": words.format_usd(spent["cost_usd"] if spent else 0.0),
-        "why": "; ".join(f"{worded(cause)} ({count})" for cause, count in fallbacks.items()),
+        "why": "; ".join(f"{cause_in_words(c)} ({count})" for c, count in fallbacks.items()),
     }
 
 

@@ -21,10 +21,10 @@ from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.markdown.report import open_points
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
-from dashboard.stored_texts import worded
+from dashboard.stored_texts import cause_in_words, worded
 from research.engine.assessment.answer_status import ANSWERED
-from research.engine.records import AnswerStatus
-from research.engine.text.tokens import capitalize_heading
+from research.engine.records import AnswerStatus, Status
+from research.engine.text.tokens import capitalize_heading, unique_texts
 from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
 from research.readmodel.progress_parts import AspectPart
@@ -35,6 +35,8 @@ FIRST = _("First report")
 WEAK = {AnswerStatus.ONE_SOURCE, AnswerStatus.DISPUTED}
 DOUBTED_SHOWN = 5
 TITLE_LENGTH = 110
+WRITING = ("draft", "section", "summary")
+"""The model's tasks that write a report."""
 SUGGESTED = 3
 """Maximum follow-up questions that a report suggests."""
 
@@ -52,11 +54,26 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
         shown |= {"suggested": suggested_questions(rows)}
     if run.plan is not None and run.ended:
         shown |= {"deeper": dig_deeper_context(rows), **review_context(rows)}
+    if (without := written_without_model(run)) is not None:
+        shown["without_model"] = without
     if rows.flagged:
         shown["doubted"] = doubtful_evidence_context(rows)
     if rows.report and rows.report.markdown:
         shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
     return {"afterwards": shown | forms}
+
+
+def written_without_model(run: Run) -> dict[str, Any] | None:
+    """Return why code wrote a report, or parts of it, in the model's place; None if it didn't."""
+    usage = run.usage or {}
+    fallbacks, answers = usage.get("fallbacks", {}), usage.get("answers", {})
+    causes = [cause for task in WRITING for cause in fallbacks.get(task, {})]
+    if run.status != Status.COMPLETED or not causes:
+        return None
+    return {
+        "is_whole": not any(answers.get(task) for task in WRITING),
+        "causes": "; ".join(map(cause_in_words, unique_texts(causes))),
+    }
 
 
 def has_model() -> bool:

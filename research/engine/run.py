@@ -55,12 +55,13 @@ TOO_LONG = (
     "The model's server found a prompt too long and had not told its window: prompts are shortened "
     "until they fit. MODEL_CONTEXT_TOKENS names the window."
 )
-_SPENT = {
+SPENT = {
     "budget_time": "the run's time was up",
     "budget_cost": "the money that the budget allows is used up",
     "budget_calls": "the model calls that the budget allows are used up",
     "budget_tokens": "the tokens that the budget allows are used up",
 }
+"""Why code does a task of the model once a budget is spent."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +340,7 @@ class Run:
     def fell_back(self, task: str, cause: str) -> None:
         """A model task was done by code: counted, and shown among what went wrong."""
         self.journal.meter.usage.fell_back(task, cause)
-        said = _SPENT.get(cause, cause).rstrip(".")
+        said = SPENT.get(cause, cause).rstrip(".")
         self.trouble(f"model, {task}", f"Done by code instead: {said}.")
 
     def log(self, message: str, *parts: object) -> None:

@@ -44,6 +44,7 @@ NEEDS_A_MODEL = (
     "an admin can name one under Setup."
 )
 REASONS: dict[ReportForm, str] = {
+    "full": "Written by the model",
     "shorter": "Shorter",
     "longer": "Longer",
     "table": "As a table",
@@ -64,15 +65,17 @@ def revise_report(actor: AbstractUser, run: Run) -> Run:
 
 
 def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
-    """Create a new version in another format from the same evidence, written for `reader`."""
+    """Create a new version in another format from the same evidence, written for `reader`; a full
+    one is written by the model where code had to put the report together.
+    """
     if form not in REASONS:
         raise InvalidValueError(
-            "A report can be made shorter, longer, a table, a memo, questions and answers, a "
-            "review of literature, or for a reader.",
+            "A report can be written again in full, shorter, longer, as a table, a memo, questions "
+            "and answers, a review of literature, or for a reader.",
             "form",
         )
     for_whom = _clean_text(reader, "reader", READER_LENGTH) if form == "reader" else ""
-    if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
+    if form not in BY_CODE - {"full"} and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
     _need_report(run)

@@ -757,6 +757,39 @@ def test_what_a_reviewer_doubts_is_told_with_its_citations(client: Client, admin
     assert "doubtful" not in page(client, run)
 
 
+TOO_LATE = "the model did not answer within its share of the run's time"
+
+
+@pytest.mark.parametrize(
+    ("answers", "fallbacks", "told"),
+    [
+        ({}, {"draft": {TOO_LATE: 1}}, "The model did not write this report, so it quotes"),
+        ({"section": 2}, {"section": {"budget_cost": 1}}, "did not write all of this report"),
+        ({"draft": 1}, {"compare": {TOO_LATE: 1}}, ""),
+        ({"draft": 1}, {}, ""),
+    ],
+)
+def test_a_report_says_that_the_model_did_not_write_it(
+    client: Client, admin: User, settings: Any, answers: Any, fallbacks: Any, told: str
+) -> None:
+    settings.RESEARCH_MODEL = "some-model"
+    used = {"answers": answers, "fallbacks": fallbacks}
+    run = make_run(admin, "completed", plan=PLAN, termination_text="Stopped.", round=1, usage=used)
+    add_evidence(run, 1)
+    add_report(run, f"They are slow. {QUOTE} [1]\n")
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    notices = [each for each in soup.select(".notice-row") if "did not write" in each.get_text()]
+    assert len(notices) == bool(told)
+    for notice in notices:
+        assert told in notice.get_text() and "Reason: the m" in notice.get_text()
+        [form] = notice.select("form")
+        assert form["action"] == f"/runs/{run.public_id}/reshape/"
+        assert [each["value"] for each in form.select("[name=form]")] == ["full"]
+        assert "Write it with the model" in form.get_text()
+    settings.RESEARCH_MODEL = ""
+    assert "Write it with the model" not in page(client, run)
+
+
 def words_of(client: Client, run: Run) -> str:
     return " ".join(BeautifulSoup(page(client, run), "html.parser").get_text().split())
 

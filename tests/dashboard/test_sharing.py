@@ -119,6 +119,15 @@ def test_its_owner_shares_a_report_and_stops_sharing_it(report: Run, eve: User) 
     assert Client().get(address).status_code == 404
 
 
+def test_a_shared_report_says_that_the_model_did_not_write_it(report: Run, link: str) -> None:
+    assert "did not write this report" not in read(link)
+    report.usage = {"fallbacks": {"draft": {"no answer": 1}}}
+    report.save(update_fields=["usage"])
+    told = read(link)
+    assert "did not write this report" in told and "Reason: no answer." in told
+    assert "Write it with the model" not in told
+
+
 def test_sharing_twice_keeps_the_link(report: Run, eve: User) -> None:
     first = people.share_report(eve, report)
     assert people.share_report(eve, report).token == first.token

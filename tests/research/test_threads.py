@@ -18,6 +18,7 @@ from research.engine.config import ResearchConfig
 from research.engine.loop import run_research as the_loop
 from research.models import Evidence, Run, Verdict
 from research.services import ServiceError, deleting, reviews, runs, threads
+from research.services.threads import REASONS
 from research.threads.seeds import snapshot_run
 from research.threads.verdicts import is_stale
 from research.worker import leases
@@ -217,7 +218,7 @@ def test_longer_or_for_a_reader_needs_a_model(ada: AbstractUser) -> None:
     for form, reader in (("longer", ""), ("reader", "a manager")):
         with pytest.raises(ServiceError, match="Without a model"):
             threads.reshape_report(ada, run, form, reader)
-    with pytest.raises(ServiceError, match="can be made shorter"):
+    with pytest.raises(ServiceError, match="can be written again"):
         threads.reshape_report(ada, run, "sideways")
 
 
@@ -236,6 +237,37 @@ def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
     assert made.usage["llm_calls"] == 1
     replayed = asyncio.run(replay_run(made, {}))
     assert replayed.identical and replayed.divergences == []
+
+
+@pytest.mark.parametrize("form", [form for form in REASONS if form != "reader"])
+def test_every_shape_says_what_the_report_was_made_of(
+    ada: AbstractUser, settings: Any, form: str
+) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world = harbour(SIMPLE)
+    made = ended(threads.reshape_report(ada, asked(ada, world), form), world)
+    assert (made.status, made.reason) == ("completed", REASONS[form])
+    assert " from what was found, " in made.verdict
+
+
+def test_a_report_without_the_model_is_written_by_it_later(
+    ada: AbstractUser, settings: Any
+) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.raw["draft"] = lambda text: "no"
+    run = asked(ada, world)
+    assert run.status == "completed" and "draft" in run.usage["fallbacks"]
+    failed = ended(threads.reshape_report(ada, run, "full"), world)
+    assert failed.status == "failed" and not failed.reports.exists()
+    del world.model.raw["draft"]
+    written = ended(threads.reshape_report(ada, run, "full"), world)
+    assert written.status == "completed" and not written.usage["fallbacks"]
+    assert written.reports.get().markdown != run.reports.get().markdown
+    settings.RESEARCH_MODEL = ""
+    with pytest.raises(ServiceError, match="Without a model"):
+        threads.reshape_report(ada, run, "full")
 
 
 def test_a_shape_that_takes_a_model_fails_with_it(ada: AbstractUser, settings: Any) -> None:

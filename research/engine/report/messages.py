@@ -151,6 +151,9 @@ _REWRITTEN = {
     "longer": "Written at greater length",
     "table": "Written as a table",
     "reader": "Written for another reader",
+    "memo": "Written as a memo",
+    "faq": "Written as questions and answers",
+    "review": "Written as a review of literature",
 }
 
 

@@ -27,7 +27,8 @@ NOT_WRITTEN = "Not written: the model gave no usable answer, and code can't do t
 async def rewrite_report(run: Run, seed: Seed) -> None:
     """Write the report from the seed; if no evidence is left, the report says so.
 
-    A format that needs a model fails without one rather than falling back to another.
+    A format that needs a model fails without one rather than falling back to another, and so does
+    a full report that the model is asked to write.
     """
     run.journal.emit(seed.plan)
     await take_over(run, seed)
@@ -43,7 +44,8 @@ async def rewrite_report(run: Run, seed: Seed) -> None:
     run.ledger.update_round(decision=text)
     run.update_state(termination_text=text, verdict=text)
     written = await compose_report(run)
-    if seed.shape.form not in BY_CODE and WRITING & run.journal.meter.usage.fallbacks.keys():
+    needs_model = seed.shape.form not in BY_CODE - {"full" if seed.kind == "reshape" else ""}
+    if needs_model and WRITING & run.journal.meter.usage.fallbacks.keys():
         run.update_state(status=Status.FAILED, termination_text=NOT_WRITTEN, verdict=NOT_WRITTEN)
         return
     await publish_report(run, written)
