@@ -179,8 +179,8 @@ def may_answer(aspects: Sequence[AspectPart]) -> bool:
 
 
 def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str) -> str:
-    """Return what is uncertain about an answer, in up to three sentences; `noun` is what counts as
-    independent, "site" or "document".
+    """Return what is uncertain about an answer, in up to two sentences; `noun` is what counts as
+    independent, "site" or "document". How many points are disputed is said beside the verdict.
 
     A report that was put together by code begins with how close its passages come.
     """
@@ -193,19 +193,10 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     counts = Counter(part.mark for part in asked)
     lead = lead_of(aspects)
     missing = [titles.without_lead(part.text, lead) for part in asked if part.mark not in ANSWERED]
-    disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
+    alone = counts[AnswerStatus.ONE_SOURCE]
     parts = []
     if missing:
         parts.append(_name_missing(missing))
-    if disputed:
-        parts.append(
-            ngettext(
-                "On %(n)s sub-question sources disagree as a whole.",
-                "On %(n)s sub-questions sources disagree as a whole.",
-                disputed,
-            )
-            % {"n": disputed}
-        )
     if alone:
         parts.append(_count_alone(alone, noun) % {"n": alone, "total": len(asked)})
     return " ".join(parts)
