@@ -23,7 +23,7 @@ from research.engine.limits import (
 )
 from research.engine.ports import ModelRole, PricedModel
 from research.engine.records import Complexity, Crowding, Estimate, Plan
-from research.engine.report.report_format import LENGTHS, planned_summary_words
+from research.engine.report.report_format import LENGTHS, words_of_statements
 from research.engine.run import Run
 from research.engine.verifier.qualification import BATCHES
 
@@ -135,11 +135,11 @@ def find_crowding(
 
 def _words_of_part(plan: Plan, config: ResearchConfig, parts: int) -> tuple[int, int]:
     """Return the minimum and maximum number of words per sub-question, rounded down to tens, as
-    the draft's prompt gives them; the summary of a standard report counts towards its length.
+    the draft's prompt gives them; all else that a standard report says counts towards its length.
     """
     least, most = limits_for(config, plan.complexity, parts).words
     if config.research_depth == "standard":
-        most -= planned_summary_words(plan.complexity, parts)
+        most = words_of_statements(most, plan.complexity, parts)
     each = most // parts // 10 * 10
     return min(each, least // parts // 10 * 10), each
 

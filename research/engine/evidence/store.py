@@ -233,22 +233,22 @@ class EvidenceStore:
             left = tuple(each for each in record.contradicts if each != rival)
             self.records[record_id] = replace(record, contradicts=left)
 
-    def suspected_disputes(self) -> list[tuple[str, str]]:
+    def suspected_disputes(self, *, with_figures: bool = False) -> list[tuple[str, str]]:
         """Return the pairs of records whose words alone set them against each other, as "does not
-        react" and "goes unnoticed": neither their figures differ, nor are they the same words but
-        for a negation.
+        react" and "goes unnoticed", not those with the same words but for a negation; if wanted
+        `with_figures` also those whose figures differ.
         """
         return [
             (one.id, rival)
             for one in self.records.values()
             for rival in one.contradicts
-            if one.id < rival and self._may_agree(one.id, rival)
+            if one.id < rival and self._may_agree(one.id, rival, with_figures)
         ]
 
-    def _may_agree(self, one_id: str, other_id: str) -> bool:
+    def _may_agree(self, one_id: str, other_id: str, with_figures: bool) -> bool:
         one, other = (Signature.of(self.records[each].claim) for each in (one_id, other_id))
         is_denied = _is_opposed(one, other) and word_overlap(one, other) >= DENIED_ALIKE
-        return not is_denied and not figures_conflict(one.figures, other.figures)
+        return not is_denied and (with_figures or not figures_conflict(one.figures, other.figures))
 
     def of(self, aspect_id: str) -> list[Evidence]:
         return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]

@@ -196,6 +196,13 @@ async def _note_relations(
     ledger.emit_evidence(before)
 
 
+def _suspected(ledger: Ledger, shown: Sequence[Evidence]) -> list[tuple[str, str]]:
+    """Return the pairs of findings that code takes for disputes, but for plain negations."""
+    known = {record.id for record in shown}
+    pairs = ledger.book.suspected_disputes(with_figures=True)
+    return [pair for pair in pairs if known.issuperset(pair)]
+
+
 def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
     return {
@@ -206,6 +213,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "aspects": list(ledger.aspects.values()),
         "findings": (shown := most_relevant(usable_evidence(ledger), room)),
         "dates": {record.id: date_of_statement(record) for record in shown},
+        "suspected": _suspected(ledger, shown) if run.form >= Form.EDITED else [],
         "fence": fences(run),
         "things": compared_things(run.question.text),
         "most_changes": MOST_WITH_ROOM if _tells_changes(run) else 0,

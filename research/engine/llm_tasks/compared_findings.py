@@ -221,11 +221,7 @@ def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[st
     return found
 
 
-def with_doubts(
-    ledger: Ledger,
-    relations: Relations,
-    pairs: Iterable[Sequence[str]],
-) -> Relations:
+def with_doubts(ledger: Ledger, relations: Relations, pairs: Iterable[Sequence[str]]) -> Relations:
     """Return the relations with the records that a pair calls outdated though nothing dates them,
     unless more independent sources give their figure than the other one. Its claims share words
     or answer the same sub-question.
@@ -311,24 +307,25 @@ def contested_pairs(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list
 def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
     passed = {record_id}
     while newer.get(record_id, record_id) not in passed:
-        record_id = newer[record_id]
-        passed.add(record_id)
+        passed.add(record_id := newer[record_id])
     return record_id
 
 
 def find_disagreements(
     ledger: Ledger, pairs: Iterable[Sequence[str]]
 ) -> list[tuple[Evidence, Evidence]]:
-    """Return the pairs from independent sources on one thing, neither of them outdated. A site that
-    tells both sides, besides others of each, makes them no less independent; before `Form.COMPUTED`
-    it did.
+    """Return the pairs from independent sources on one thing, neither of them outdated. One site
+    may tell both sides if others tell each of them, or if two holders are named.
     """
-    replaced = ledger.relations.replaced
+    replaced, holders = ledger.relations.replaced, ledger.relations.holders
     may_share = ledger.began >= Form.COMPUTED
 
     def are_apart(one: Evidence, other: Evidence) -> bool:
         own, others = set(one.keys), set(other.keys)
-        return bool(own - others and others - own) if may_share else own.isdisjoint(others)
+        if not may_share:
+            return own.isdisjoint(others)
+        held = {holders.get(each.id, "").casefold() for each in (one, other)} - {""}
+        return len(held) > 1 or bool(own - others and others - own)
 
     return [
         (one, other)
@@ -376,10 +373,11 @@ def named_holders(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[str, st
 
 
 def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None:
-    """Take back the disputes that words alone suggest between records that were `compared`."""
-    for one_id, other_id in ledger.book.suspected_disputes():
-        if one_id in compared and other_id in compared:
-            ledger.book.settle_dispute(one_id, other_id)
+    """Take back disputes that words or, since the model sees them, figures suggest."""
+    is_shown = ledger.began >= Form.EDITED
+    for pair in ledger.book.suspected_disputes(with_figures=is_shown):
+        if {*compared}.issuperset(pair):
+            ledger.book.settle_dispute(*pair)
 
 
 def _answer_the_same(one: Evidence, other: Evidence) -> bool:

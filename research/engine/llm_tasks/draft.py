@@ -57,6 +57,7 @@ from research.engine.report.report_format import (
     wanted_form,
     wanted_length,
     words_of_changes,
+    words_of_statements,
 )
 from research.engine.run import Run
 
@@ -226,7 +227,9 @@ def _words_of_draft(run: Run) -> tuple[int, int]:
     if _is_quick_and_broad(run):
         most *= SPARE_DRAFT
     elif _has_verdict(run):
-        room = most - summary_words(run.ledger) - words_of_changes(run.ledger.relations)
+        parts, disputes = len(run.ledger.aspects), len(newest_disputes(run.ledger))
+        room = words_of_statements(most, run.ledger.complexity, parts, disputes)
+        room -= words_of_changes(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, most * 4 // 5 // 10 * 10)
     return least, most

@@ -49,6 +49,10 @@ FORMS = {
 ROOM = {"shorter": 1, "table": 2, "memo": 3}
 MOST_WORDS = {"quick": 400, "standard": 1500}
 """Words of a whole report by depth, without its headings and sources."""
+WORDS_BESIDE, WORDS_OF_A_HEAD, WORDS_OF_A_BOX = 125, 3, 12
+"""Words that a report has besides statements and short answer: its verdict, facts and open points,
+the head of a line of the short answer, and what the box of a dispute says around its views.
+"""
 SECOND_SOURCE = 0.2
 """Share of a statement's words by which it may be longer where several records say it."""
 ASKED_FOR, MOST_ASKED = 0.4, 4
@@ -117,6 +121,13 @@ def planned_summary_words(complexity: Complexity, parts: int) -> int:
     if complexity is Complexity.SIMPLE or parts < 2:
         return SHORT_ANSWER_WORDS
     return max(LEAST_SUMMARY_WORDS, WORDS_AT_A_GLANCE * parts)
+
+
+def words_of_statements(most: int, complexity: Complexity, parts: int, disputes: int = 0) -> int:
+    """Return how many words of a standard report of at most so many are left for its statements."""
+    boxes = WORDS_OF_A_BOX * min(disputes, parts)
+    whole = MOST_WORDS["standard"] - WORDS_BESIDE - WORDS_OF_A_HEAD * parts - boxes
+    return min(most, whole) - planned_summary_words(complexity, parts)
 
 
 def words_of_changes(relations: Relations) -> int:

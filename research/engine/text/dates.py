@@ -16,6 +16,9 @@ Date = tuple[int | None, int | None, int | None]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR = r"(?P<year>(?:1\d|20)\d\d)"
 _EARLY_COUNT = r"(?!1[0-7]\d\d\s[a-z]{2,20}s\b)"  # "1000 tuples"
+_MEASURED = (
+    r"(?!\d{4}\s?(?:[kKMGTP]i?[Bb](?:it)?|[kcm]?m|k?g|[mµn]s|[kMG]?Hz|[kMG]?Wh?)\b)"  # "1024 MB"
+)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _ALSO = r"(?P<also>\d{1,2})(?:st|nd|rd|th)?"
 _AND = r"\s?(?:and|to|or|through|until|–|-)\s?"
@@ -35,7 +38,7 @@ _FORMS = tuple(
         rf"\b(?P<month>{MONTH})\b\.?\s+{_DAY}{_AND}{_ALSO}\b(?!\d)(?:,?\s+{_YEAR}\b)?",
         rf"\b(?P<month>{MONTH})\b\.?\s+{_DAY}\b(?!\d)(?:,?\s+{_YEAR}\b)?",
         rf"\b(?P<month>{MONTH})\b\.?,?\s+{_YEAR}\b",
-        rf"{_IN_TIME}{_EARLY_COUNT}{_YEAR}\b(?![.,]?\d|s?\s*[%$€£])",
+        rf"{_IN_TIME}{_EARLY_COUNT}{_MEASURED}{_YEAR}\b(?![.,]?\d|s?\s*[%$€£])",
     )
 )
 

@@ -63,6 +63,39 @@ def test_a_figure_that_does_not_follow_is_refused(text: str, reason: str) -> Non
         formulas_of(text)
 
 
+STORE = "The server has 2 TB and must be back in 4 hours, to any point of the last 14 days."
+RATE = "Its speed is at most 1024 megabytes per second; segments of 16 MB, one forced a minute."
+
+
+@pytest.mark.parametrize(
+    "text, formula",
+    [
+        ("139 MB/s {= 2 TB / 4 hours}", "2 TB ÷ 4 hours = 139 MB/s"),
+        ("about 33 minutes {= 2 TB / 1024 MB/s}", "2 TB ÷ 1024 MB/s (E1) = 33 minutes"),
+        ("20,160 segments {= 14 days / 1 minute}", "14 days ÷ 1 minute (E1) = 20,160 segments"),
+        ("0.5 TB an hour {= 2 TB / 4 hours}", "2 TB ÷ 4 hours = 0.5 TB an hour"),
+        ("323 GB {= 20,160 * 16 MB}", ""),
+        ("20,160 {= 14 * 24 * 60} segments", "14 × 24 × 60 = 20,160 segments"),
+    ],
+)
+def test_units_are_computed_too(text: str, formula: str) -> None:
+    sources = [("E1", RATE), (ASKED, STORE)]
+    if formula:
+        assert formulas_of(text, *sources) == [formula]
+    else:
+        both = f"20,160 segments {{= 14 days / 1 minute}} of 16 MB make {text}"
+        assert formulas_of(both, *sources)[1] == "20,160 × 16 MB (E1) = 323 GB"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["139 MB/s {= 2 TB / 14 days}", "13 minutes {= 2 TB / 1024 MB/s}", "39 GB {= 2 TB / 4 hours}"],
+)
+def test_a_result_in_another_unit_is_refused(text: str) -> None:
+    with pytest.raises(NotComputedError, match="makes"):
+        formulas_of(text, ("E1", RATE), (ASKED, STORE))
+
+
 @pytest.mark.parametrize(
     "text, formula",
     [

@@ -58,7 +58,10 @@ def test_parallel_items_are_a_list_and_one_alone_is_none(known: Ledger) -> None:
     assert [each.is_item for each in said] == [False, True, True]
     assert said[1].text == "One."
     assert render_paragraphs(said, ["A.", "B.", "C."]) == "A.\n\n- B.\n- C."
-    assert render_paragraphs(said[:2], ["A.", "B."]) == "A.\n\nB."
+    assert render_paragraphs(said[:2], ["A.", "B."]) == "A. B."
+    for evidence, shown in (((), "B."), (("E1",), "Among others: B.")):
+        head = Statement("Among others:", evidence)
+        assert render_paragraphs([head, said[1]], ["Among others:", "B."]) == shown
 
 
 def test_a_repetition_has_the_same_evidence_and_quantities() -> None:

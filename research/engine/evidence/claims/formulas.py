@@ -40,21 +40,17 @@ from research.engine.text.units import NO_UNIT
 CONVERSIONS = frozenset(
     (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400)
 )
-"""Numbers that a formula may have although no text gives them: the whole, and what converts
-units.
-"""
+"""Numbers that no text has to give: the whole, and what converts units."""
 LONGEST = 200
 FIGURE_REACH, FIGURE_ENDS = 60, 30
-"""Characters in front of a formula within which the figure that it makes has to begin, and behind
-it that may belong to its unit ("per week").
-"""
+"""Characters before a formula in which its figure begins, and behind it that may name its unit."""
 ROUNDED, BEYOND = Fraction(10, 100), Fraction(15, 100)
-"""Shares of a result by which a figure may be rounded (1.3 isn't 1), and of a bound by which a
-result may be beyond it ("more than twice").
-"""
+"""Shares by which a figure may be rounded (1.3 isn't 1) and a result be beyond its bound."""
 
 _FORMULA = re.compile(rf"\s?\{{=(?P<terms>[^{{}}]{{1,{LONGEST}}})\}}")
-_TOKEN = re.compile(r"\s*(?:(?P<sign>[-−–+*×·/÷()])|(?P<number>[^-−–+*×·/÷()]+))")
+_TOKEN = re.compile(  # of a number its unit, too: "64 MB/s"
+    r"\s*(?:(?P<sign>[-−–+*×·/÷()])|(?P<number>[^-−–+*×·/÷()]+(?:/[^\W\d_]+(?!\w))?))"
+)
 _TIMES = re.compile(r"(?<=\s)x(?=\s)")
 _SIGNS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"}
 _SHOWN = {"*": "×", "/": "÷", "-": "−"}
@@ -194,12 +190,13 @@ def _compute(
     if len(numbers) < 2 or all(term.is_conversion for term in numbers):
         raise NotComputedError("a formula needs two numbers, one of its quotes or of the question")
     exact, before = _result(terms), read(formula.before)[: said.start]
-    as_written = replace(said, unit=NO_UNIT)
-    if not _is_same(as_written, exact.value, before) and not _is_same(said, exact.value, before):
-        raise NotComputedError(f"{{= {formula.terms}}} makes another figure")
-    is_measured = exact.measure and exact.measure == _measure_of(said.dimension)
-    if is_measured and not _is_same(said, exact.base, before):
-        raise NotComputedError(f"{{= {formula.terms}}} makes it in another unit")
+    is_measured = exact.measure is not None and exact.measure == _measure_of(said.dimension)
+    if not is_measured or not _is_same(said, exact.base, before):
+        either = replace(said, unit=NO_UNIT), said
+        if not any(_is_same(each, exact.value, before) for each in either):
+            raise NotComputedError(f"{{= {formula.terms}}} makes another figure")
+        if is_measured and exact.measure:
+            raise NotComputedError(f"{{= {formula.terms}}} makes it in another unit")
     shown = tuple(Operand(term.source, term.text) for term in numbers)
     written = read(formula.before + formula.after)[said.start : said.end].strip()
     return Calculation("formula", shown, written, _written(terms, marks_asked))
@@ -308,12 +305,15 @@ def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _
     value = _value_of(read(written))
     if value is None:
         raise NotComputedError(f"{written!r} in its formula is no number")
+    own = _quantity_in(read(written), value)
     for source, text in sources:
         for given in dict.fromkeys((read(text), in_english(text), from_continental(text))):
             if quantity := _quantity_in(given, value):
-                return _Term(written, quantity, source)
+                is_other = own and own.measure and own.measure != quantity.measure
+                return _Term(written, own if own and is_other else quantity, source)
     if value in CONVERSIONS:
-        return _Term(written, _Quantity(value, value, None), is_conversion=True)
+        measured = own if own and own.measure else _Quantity(value, value, None)
+        return _Term(written, measured, is_conversion=True)
     raise NotComputedError(f"{written!r} in its formula is in no quote and not in the question")
 
 

@@ -9,23 +9,30 @@ from itertools import groupby, takewhile
 from research.engine.report.draft import Statement
 
 MOST_SENTENCES = 5
-SHORTEST_LIST = 2
 
 
 def render_paragraphs(
     statements: Sequence[Statement], shown: Sequence[str], most: int = MOST_SENTENCES
 ) -> str:
     """Return the sentences as Markdown: parallel items as a list, others in paragraphs of at most
-    `most` sentences, cut into parts of about the same length.
+    `most` sentences, cut into parts of about the same length. An item that is left alone is a
+    sentence, and what introduced the list without evidence is left out.
 
     `shown` has the sentences as they are rendered, place by place; without `statements` none of
     them is an item.
     """
     blocks: list[str] = []
     items = [each.is_item for each in statements] or [False] * len(shown)
-    for is_item, group in groupby(zip(items, shown, strict=True), key=lambda pair: pair[0]):
+    alone = [at for at, near in enumerate(_with_neighbours(items)) if near == (False, True, False)]
+    loose = [at - 1 for at in alone if at and _only_introduces(statements[at - 1])]
+    told = [
+        (is_item and at not in alone, text)
+        for at, (is_item, text) in enumerate(zip(items, shown, strict=True))
+        if at not in loose
+    ]
+    for is_item, group in groupby(told, key=lambda pair: pair[0]):
         texts = [text for _, text in group]
-        if is_item and len(texts) >= SHORTEST_LIST:
+        if is_item:
             blocks.append("\n".join(f"- {text}" for text in texts))
         else:
             blocks += (" ".join(part) for part in _even_parts(texts, most))
@@ -47,6 +54,14 @@ def without_told(
             continue
         kept.append(replace(said, text=f"{said.text[:-1]}.") if is_loose else said)
     return tuple(kept)
+
+
+def _with_neighbours(items: Sequence[bool]) -> Iterator[tuple[bool, bool, bool]]:
+    yield from zip([False, *items[:-1]], items, [*items[1:], False], strict=True)
+
+
+def _only_introduces(said: Statement) -> bool:
+    return said.text.endswith(":") and not said.evidence
 
 
 def _even_parts(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:

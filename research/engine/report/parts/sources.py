@@ -214,19 +214,6 @@ def holder_of_side(statement: Statement, ledger: Ledger, words: Labels, holder: 
     return f"**{name}**" + (f" ({details})" if details else "")
 
 
-def told_in(
-    statement: Statement, ledger: Ledger, words: Labels, holder: str, is_brief: bool = False
-) -> str:
-    """Return who reports a view, with the date unless `is_brief`, if the `holder` publishes none of
-    its sources; "" if nobody is known to hold it.
-    """
-    quoted = _sources_of(statement, ledger)
-    if not holder or not quoted or any(_publishes(holder, each, ledger) for each in quoted):
-        return ""
-    name, _, date = _published(quoted[:1] if is_brief else quoted, ledger, words)
-    return ", ".join(filter(None, (words["told_in"].format(name=name), "" if is_brief else date)))
-
-
 def _sources_of(statement: Statement, ledger: Ledger) -> list[QuoteSource]:
     records = ledger.book.records
     return [source for i in statement.evidence if i in records for source in records[i].sources]

@@ -26,7 +26,6 @@ from research.engine.report.parts.sources import (
     publisher_of,
     site_name,
     told_by,
-    told_in,
     weak_kind,
 )
 from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
@@ -126,31 +125,27 @@ def _one_side(
     views: Set[Statement],
     marks: Markers,
 ) -> str:
-    """Return what one side says: the views each behind its holder, of a holder's views the first,
-    which also names all sites that report them. What only goes on about one is nobody's view.
+    """Return what one side says: the views each behind its holder. What only goes on about one is
+    nobody's view.
     """
-    told, before, named = [], "", set[str]()
+    told, before = [], ""
     for said in side:
         holder, is_view = holders.get(said, ""), said in views and bool(said.evidence)
         same = [each for each in side if each in views and holders.get(each, "") == holder]
         ids = unique_texts(i for each in (same if holder else [said]) for i in each.evidence)
         whole = replace(said, evidence=tuple(ids))
         name = holder_of_side(whole, marks.ledger, marks.words, holder)
-        reported = told_in(whole, marks.ledger, marks.words, holder, marks.layout.is_dense)
-        reported = reported if is_view and name not in named else ""
-        beside = _told_beside(said, marks, named=True, teller=reported)
+        beside = _told_beside(said, marks, named=True, teller="")
         view = _render_cited(said, marks, frozenset(), beside).strip()
         told.append(_led_by(name, holder, view) if is_view and name != before else view)
         before = name if is_view else before
-        named |= {name} if is_view else set()
     return " ".join(told)
 
 
 def _quoted_view(record: Evidence, marks: Markers) -> str:
     said, ledger, words = Statement("", (record.id,)), marks.ledger, marks.words
     holder = marks.wall.masked(named_holder(said.evidence, ledger))
-    reported = told_in(said, ledger, words, holder, marks.layout.is_dense)
-    view = f"“{marks.quote_of(record)}”" + (f" ({reported})" if reported else "")
+    view = f"“{marks.quote_of(record)}”"
     return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
 
 
