@@ -69,6 +69,13 @@ class Relations:
     holders: Mapping[str, str] = field(default_factory=dict)
     final: frozenset[str] = frozenset()
 
+    @property
+    def tables(self) -> list[str]:
+        """Return what the tables of a report are on, in a line each."""
+        compared = f"{', '.join(self.entities)}: {', '.join(self.properties)}"
+        changed = f"before and now: {'; '.join(change.what for change in self.changes)}"
+        return [compared] * bool(self.cells) + [changed] * bool(self.changes)
+
 
 Table = tuple[tuple[str, ...], tuple[str, ...], Mapping[tuple[str, str], Cell]]
 """Things, properties and the cells that are known."""

@@ -56,8 +56,8 @@ from research.engine.report.report_format import (
     summary_words,
     wanted_form,
     wanted_length,
-    words_of_changes,
     words_of_statements,
+    words_of_tables,
 )
 from research.engine.run import Run
 
@@ -182,7 +182,13 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "is_besides": _has_verdict(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
+        "tables": told_tables(run),
     }
+
+
+def told_tables(run: Run) -> list[str]:
+    """Return what the tables above a report's sections are on; none before `Form.EDITED`."""
+    return run.ledger.relations.tables if run.form >= Form.EDITED else []
 
 
 def _task(run: Run) -> Task[DraftAnswer]:
@@ -229,7 +235,7 @@ def _words_of_draft(run: Run) -> tuple[int, int]:
     elif _has_verdict(run):
         parts, disputes = len(run.ledger.aspects), len(newest_disputes(run.ledger))
         room = words_of_statements(most, run.ledger.complexity, parts, disputes)
-        room -= words_of_changes(run.ledger.relations)
+        room -= words_of_tables(run.ledger.relations)
         most = max(LEAST_DRAFT, 10 * (room // 10))
         least = min(least, most * 4 // 5 // 10 * 10)
     return least, most

@@ -25,6 +25,7 @@ from research.engine.llm_tasks.draft import (
     earlier_values,
     open_points,
     statements_of,
+    told_tables,
     usable_evidence,
 )
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, ask_model, request_for
@@ -215,6 +216,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
+        "tables": told_tables(run),
     }
 
 

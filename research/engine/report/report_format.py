@@ -130,9 +130,12 @@ def words_of_statements(most: int, complexity: Complexity, parts: int, disputes:
     return min(most, whole) - planned_summary_words(complexity, parts)
 
 
-def words_of_changes(relations: Relations) -> int:
-    """Return about how many words the table of changes takes."""
+def words_of_tables(relations: Relations) -> int:
+    """Return about how many words the tables of comparison and of changes take."""
     told = [text for each in relations.changes for text in (each.what, each.before, each.now)]
+    if relations.cells:
+        told += (*relations.entities, *relations.properties)
+        told += (cell.value for cell in relations.cells.values())
     return sum(map(words_in, told)) + WORDS_OF_A_DATE * len(relations.changes)
 
 
