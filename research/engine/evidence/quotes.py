@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from research.engine.text.sentences import Sentence
-from research.engine.text.tokens import normalise_space
+from research.engine.text.tokens import normalise_space, term_set
 
 MAX_QUOTE = 400
 _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\s+", re.MULTILINE)
@@ -44,20 +44,30 @@ def quote_span(
 
 
 def quote_spans(
-    sentences: Sequence[Sentence], text: str, most: int, by_section: bool = False
+    sentences: Sequence[Sentence],
+    text: str,
+    most: int,
+    by_section: bool = False,
+    claim: str = "",
 ) -> list[tuple[int, int]]:
     """Offsets of at most so many quotes, one for each run of neighbouring sentences, in the order
-    in which they are named.
+    in which they are named: the first of them, or those that tell most of a `claim`.
     """
     spans: list[tuple[int, int]] = []
     left = list(sentences)
-    while left and len(spans) < most:
+    while left and (claim or len(spans) < most):
         span = quote_span(left, text, by_section)
         if span is None:
             break
         spans.append(span)
         left = [each for each in left if not (span[0] <= each.start < span[1])]
-    return spans
+    missing, chosen = term_set(claim), set[tuple[int, int]]()
+    while len(chosen) < min(most, len(spans)):
+        told = {each: term_set(text[slice(*each)]) for each in spans if each not in chosen}
+        best = max(told, key=lambda span: len(missing & told[span]))
+        chosen.add(best)
+        missing = missing - told[best]
+    return [each for each in spans if each in chosen]
 
 
 def plain_quote(quote: str) -> str:

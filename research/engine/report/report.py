@@ -10,9 +10,10 @@ from functools import cache
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import compare_findings, compares_findings, relate_drafted
-from research.engine.llm_tasks.draft import drop_draft
+from research.engine.llm_tasks.draft import drop_draft, told_tables
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections
 from research.engine.offline.drafting import draft_closest
@@ -179,7 +180,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
-    draft = told_once(draft, run.ledger.relations, has_figures, events, is_led(run))
+    tabled = Relations() if is_led(run) and told_tables(run) else run.ledger.relations
+    draft = told_once(draft, tabled, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
     short = shorten(draft, is_short, is_kept, answered_by, cost)
     left = _in_sections(draft) - _in_sections(short)

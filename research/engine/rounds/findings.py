@@ -120,7 +120,7 @@ def check_finding(
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
-    sources = _sources_of(lines, aspect, question, most_quotes, in_context)
+    sources = _sources_of(claim, lines, aspect, question, most_quotes, in_context)
     if not sources or not claim:
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
@@ -154,6 +154,7 @@ def check_finding(
 
 
 def _sources_of(
+    claim: str,
     lines: Sequence[NumberedSentence],
     aspect: Aspect,
     question: str,
@@ -169,7 +170,7 @@ def _sources_of(
     told = " ".join(each.text for each in split_sentences(page.text))
     return [
         replace(each, section=without_foreign_end(without_dictated(each.section), told, question))
-        for each in _quoted(page, sentences, most_quotes, question, in_context)
+        for each in _quoted(page, sentences, most_quotes, question, in_context, claim)
     ]
 
 
@@ -255,12 +256,20 @@ def lines_that_carry(
 
 
 def _quoted(
-    page: Page, sentences: Sequence[Sentence], most_quotes: int, question: str, by_section: bool
+    page: Page,
+    sentences: Sequence[Sentence],
+    most_quotes: int,
+    question: str,
+    by_section: bool,
+    claim: str = "",
 ) -> list[QuoteSource]:
-    """Return the quotes that sentences of a page make up, with the headings above them."""
+    """Return the quotes that sentences of a page make up, with the headings above them; of many,
+    where each has its own heading, those that tell most of a `claim`.
+    """
     sections = {each.start: each.section for each in sentences}
     first = sentences[0].start
-    spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section)
+    wanted = claim if by_section else ""
+    spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section, wanted)
     return [
         quote_source(page, *span, label_of(sections[span[0] if by_section else first], question))
         for span in spans

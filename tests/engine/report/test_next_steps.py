@@ -123,6 +123,13 @@ async def test_only_the_commands_of_its_own_are_marked_where_a_step_has_others()
         ("set papers_ck = 3", False),
         ("select papers_ck(3)", False),
         ("papers --papers_ck", False),
+        ("create table papers_ck (like papers)", True),
+        ("create index on papers_ck (papers)", True),
+        ("insert into papers_ck (papers) values (3)", True),
+        ("alter table papers_ck set (papers = 3)", True),
+        ("select papers from papers where papers_ck = 3", True),
+        ("select papers from papers where papers_ck(3)", False),
+        ("alter system set papers_ck = 3", False),
     ],
 )
 async def test_a_command_may_name_what_it_makes(command: str, is_known: bool) -> None:
@@ -158,8 +165,11 @@ async def test_a_step_may_have_three_commands() -> None:
         ("Look them up: `select p.papers from foundry p`.",
          "Look them up: `select p.papers from foundry p`."),
         ("Set `no.such` at the foundry.", "Set `no.such` at the foundry."),
+        ("Look them up. `papers --none`; `show max_papers`.", "Look them up. `show max_papers`"),
+        ("Look them up. `papers --none`", "Look them up."),
     ],
-    ids=["the only command", "one of two", "a prefix", "within the sentence"],
+    ids=["the only command", "one of two", "a prefix", "within the sentence", "behind a stop",
+         "alone behind a stop"],
 )  # fmt: skip
 def test_a_command_with_an_identifier_of_no_page_goes_without_its_step(
     step: str, left: str

@@ -44,7 +44,8 @@ from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
 OF_ITS_OWN = (
     "a next step may have figures of its quotes, of the question or of a formula, and names of its "
-    "quotes and of the question; in backticks, values may be its own, and names those of any page"
+    "quotes and of the question; in backticks, values and names of tables, columns and what it "
+    "makes may be its own, and options, settings and functions are those of any page"
 )
 STEPS_REFUSED = "Left out: {n}. They say something that no source does."
 STEPS_UNCHECKED = "Left out: {n}. No verifier was believed on them."

@@ -23,6 +23,7 @@ from research.engine.report.key_claims import is_led
 from research.engine.report.parts.dating import with_previous_values
 from research.engine.report.parts.headings import headings_of
 from research.engine.report.parts.inline_quotes import quotation_among_statements
+from research.engine.report.parts.subjects import refers_back
 from research.engine.report.rendering.closing import points_left
 from research.engine.rounds.looking_up import look_up
 from research.engine.run import Run
@@ -190,17 +191,20 @@ def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> D
     sections = {section.aspect_id: section for section in draft.sections}
     for said, part in told.items():
         old = sections.get(part, Section(part, ()))
-        sections[part] = replace(old, statements=_with_one_more(old.statements, said, ledger.began))
+        sections[part] = replace(old, statements=_with_one_more(old.statements, said, ledger))
     return replace(draft, sections=tuple(sections[i] for i in ledger.aspects if i in sections))
 
 
 def _with_one_more(
-    statements: Sequence[Statement], said: Statement, form: Form
+    statements: Sequence[Statement], said: Statement, ledger: Ledger
 ) -> tuple[Statement, ...]:
+    """Return the statements with one more, not between one and another that refers back to it."""
     terms = content_terms(said.body)
     near = max(statements, key=lambda each: len(terms & content_terms(each.body)), default=said)
     shared = len(terms & content_terms(near.body)) if near != said else 0
-    if shared < LEAST_SHARED or form < Form.EDITED:
+    if shared < LEAST_SHARED or ledger.began < Form.EDITED:
         return (*statements, said)
-    at = statements.index(near) + 1
+    at, language = statements.index(near) + 1, ledger.plan.language
+    while at < len(statements) and refers_back(statements[at].body, language, frozenset()):
+        at += 1
     return (*statements[:at], replace(said, is_item=near.is_item), *statements[at:])

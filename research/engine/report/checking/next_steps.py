@@ -31,6 +31,7 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
+STOPS = (".", "。")
 _BETWEEN = " ,;."
 """What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -43,6 +44,18 @@ _IDENTIFIER = re.compile(
 """An option, a name with a joint, or a function that is called."""
 _NEW_NAME = re.compile(r"[^\W\d_][^\W_]{0,60}_\w{1,120}(?!\w|\s*[=(:.])")
 """A name that sets and calls nothing: a command may give it to what it makes."""
+_OBJECT = re.compile(
+    r"\b(?:table|view|index|sequence|constraint|trigger|into|from|join|update|only|references"
+    r"|partition(?: of)?|rename to|on)\s(?:if (?:not )?exists )?$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:where|and|or|when|having|column|by|on \w{1,60}\s?\()\s?$", re.IGNORECASE
+)
+"""What stands before the name of a table and the like, and before that of a column, which the asker
+knows and no page: "CREATE TABLE events_new (", "WHERE customer_id = 42".
+"""
+_OBJECT_REACH = 80
 
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
@@ -89,15 +102,20 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
     kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
     if len(kept) == len(codes):
         return step
-    return replace(step, text=f"{said}: {' '.join(kept)}" if kept else f"{said}.", clauses=())
+    end = "" if said.endswith(STOPS) else ":"
+    text = f"{said}{end} {' '.join(kept)}" if kept else said if not end else f"{said}."
+    return replace(step, text=text, clauses=())
 
 
 def _split_commands(text: str) -> tuple[str, list[str]]:
-    """Return the words of a step and the commands that stand behind them and a colon."""
+    """Return the words of a step and the commands that stand behind them and a colon or a stop."""
     said, codes = text.rstrip(_BETWEEN), list[str]()
     while said.endswith("`") and (start := said.rfind("`", 0, -1)) >= 0:
         codes.insert(0, said[start + 1 : -1])
-        said = said[:start].rstrip(_BETWEEN)
+        before = said[:start].rstrip()
+        said = before.rstrip(_BETWEEN)
+        if before.endswith(STOPS) and not said.endswith("`"):
+            return before, codes
     return (said[:-1].rstrip(), codes) if said.endswith((":", "：")) else (text, [])
 
 
@@ -154,8 +172,18 @@ def code_of(step: Statement, ledger: Ledger) -> list[str]:
 
 
 def _named(code: str) -> list[str]:
+    """Return the identifiers that some page has to have: options, settings, functions, modules."""
     found = _IDENTIFIER.finditer(code)
-    return [each.group() for each in found if not _NEW_NAME.match(code, each.start())]
+    return [each.group() for each in found if not _is_askers(code, each)]
+
+
+def _is_askers(code: str, name: re.Match[str]) -> bool:
+    if _NEW_NAME.match(code, name.start()):
+        return True
+    before = code[max(0, name.start() - _OBJECT_REACH) : name.start()]
+    is_called = code[name.end() : name.end() + 1] == "("
+    is_plain = "." not in name.group() and not name.group().startswith("-")
+    return is_plain and bool(_OBJECT.search(before) or (_COMPARED.search(before) and not is_called))
 
 
 def _given(step: Statement, ledger: Ledger) -> str:

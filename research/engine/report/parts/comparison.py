@@ -35,8 +35,8 @@ def render_comparison(
 ) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
-    read as that language writes numbers. A cell without a value has a dash: the report may tell it
-    in other words. A value that may have been overtaken has its `year_of`.
+    read as that language writes numbers. A cell without a value has a dash, which is explained
+    below. A value that may have been overtaken has its `year_of`.
     """
     if not relations.cells:
         return ""
@@ -57,7 +57,9 @@ def render_comparison(
         if language
     )
     extremes = "\n".join(f"- {each}" for each in filter(None, told))
-    parts = (f"## {words['comparison']}", render_table(rows), extremes)
+    is_full = len(relations.cells) == len(relations.entities) * len(relations.properties)
+    note = "" if is_full else f"*{words['no_value'].format(mark=MISSING)}*"
+    parts = (f"## {words['comparison']}", render_table(rows), note, extremes)
     return "\n\n".join(filter(None, parts))
 
 
