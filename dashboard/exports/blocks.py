@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
-from dashboard.markdown.parsing import ENDS, MARKER, PARSER, is_command
+from dashboard.markdown.parsing import ENDS, MARKER, PARSER, in_lines, is_command
 from research.engine.text.language import ENGLISH
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
@@ -113,7 +113,8 @@ def _blocks(runs: Iterable[Run], place: _Place) -> Iterator[Block]:
         if is_apart:
             if place.fresh:
                 yield _block((), place)
-            yield from (Block("code", (run,), len(place.numbers)) for run in parts)
+            lines = (replace(run, text=in_lines(run.text)) for run in parts)
+            yield from (Block("code", (run,), len(place.numbers)) for run in lines)
         else:
             told = tuple(_behind_command(parts)) if before else parts
             if told:

@@ -20,7 +20,9 @@ from dashboard.markdown.parsing import (
     ENDS,
     MARKER,
     PARSER,
+    STOPS,
     html_token,
+    in_lines,
     is_command,
     plain_text,
     span_token,
@@ -234,6 +236,7 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
     for at, child in enumerate(children):
         is_apart = at in commands
         if is_apart:
+            child.content = in_lines(child.content)
             yield html_token(f'<span class="command">{_button() if copies else ""}')
             yield child
             yield html_token("</span>")
@@ -247,8 +250,8 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
 
 
 def _commands_among(children: Sequence[Token]) -> set[int]:
-    """Return the places of commands: long code, and short code behind a colon or another command
-    that no prose follows, such as `ANALYZE`.
+    """Return the places of commands: long code, and short code behind a colon, a sentence or
+    another command that no prose follows, such as `ANALYZE`.
     """
     code = [at for at, child in enumerate(children) if child.type == "code_inline"]
     commands = {at for at in code if is_command(children[at].content)}
@@ -256,7 +259,9 @@ def _commands_among(children: Sequence[Token]) -> set[int]:
         if not at or children[at - 1].type != "text":
             continue
         said = children[at - 1].content.strip()
-        is_next = said.endswith(COLONS) or (not said and _before(at, children) in commands)
+        is_next = said.endswith((*COLONS, *STOPS)) or (
+            not said and _before(at, children) in commands
+        )
         after = children[at + 1] if at + 1 < len(children) else None
         is_last = after is None or after.type != "text" or not _is_prose(after.content)
         if is_next and is_last:

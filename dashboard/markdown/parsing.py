@@ -20,7 +20,8 @@ LONG_COMMAND = 20
 """Length in characters above which code that contains a space is set as a block."""
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
-COLONS = (":", "：")
+COLONS, STOPS = (":", "："), (".", "!", "。")
+_STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
 
@@ -127,6 +128,11 @@ def in_italics(inline: Token) -> list[Token]:
 def is_command(code: str) -> bool:
     """Return whether a code span is a command to set as a block: it has a space and is long."""
     return " " in code.strip() and len(code) > LONG_COMMAND
+
+
+def in_lines(command: str) -> str:
+    """Return a command with each of its statements on a line; a semicolon in quotes ends none."""
+    return _STATEMENT_END.sub(lambda match: match["quoted"] or ";\n", command)
 
 
 def plain_text(inline: Token) -> str:

@@ -341,3 +341,24 @@ def test_a_section_is_shown_each_dispute_that_it_has_a_side_of(
     assert {r.id: context["owners"][r.id] for r in context["evidence"]} == shown
     assert prompt.partition("# SOURCES DISAGREE\n")[2].strip() == listed
     assert ("stands before them and cites both" in prompt) is bool(listed)
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("The Harbour Board blames the ice of that winter, which no crew had tested.", "side"),
+        ("The Harbour Board blames the long winter.", "nowhere"),
+        ("The Harbour Board sells the timber.", "apart"),
+        ("Others blame the winter.", "apart"),
+    ],
+)
+def test_what_a_holder_says_on_the_matter_stands_at_its_side_only(said: str, place: str) -> None:
+    one, other = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(one, other, told(3, said, "c.example"), sites=("Press", "Tide", "Post"))
+    known.relations = Relations(True, holders={"E1": "the Harbour Board"})
+    first = Statement("The bridge is gone.", ("E3",))
+    draft = Draft((), (Section("A1", (first, *said_of(one, other), Statement(said, ("E3",)))),))
+    shown = render_report(known, gather_rivals(draft, known), "", 0, 0, Layout()).markdown
+    _, _, rest = shown.partition("> **⚠ ")
+    box, _, behind = rest.partition("\n\n")
+    assert (said in box, said in behind) == (place == "side", place == "apart")

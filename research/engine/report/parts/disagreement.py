@@ -23,11 +23,14 @@ from research.engine.text.entities import find_numbers, written_names
 from research.engine.text.language import ENGLISH, code_of
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
+from research.engine.untrusted.order_words import content_terms
 
 SHORTER = 0.2
 """How much more of its words a shorter statement has to share to repeat a longer one."""
 Chunk = list[Statement]
 """A statement, and those behind it that go on about the same."""
+ON_ITS_MATTER, REPEATED = 0.3, 0.6
+"""Shares of its words from which a statement speaks of a view's matter, and only repeats it."""
 
 
 def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
@@ -57,7 +60,13 @@ def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
                 rest = [each for name, found in others if name != part for each in found]
                 yield from _in_order([*own, *rest], disputes, ledger, cited)
 
-    sections = (replace(s, statements=tuple(gathered(s.aspect_id))) for s in draft.sections)
+    def told_once(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        apart = views_apart([*rival_groups(statements, ledger)], ledger)
+        again = [said for said, _, share in apart if share >= REPEATED]
+        return tuple(said for said in statements if said not in again)
+
+    parts = ((s, tuple(gathered(s.aspect_id))) for s in draft.sections)
+    sections = (replace(s, statements=told_once(said)) for s, said in parts)
     return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
@@ -240,6 +249,40 @@ def rival_groups(statements: Sequence[Statement], ledger: Ledger) -> Iterator[li
             group = []
         group.append(said)
     yield from told()
+
+
+def with_views_joined(
+    groups: Iterable[Sequence[Statement]], ledger: Ledger
+) -> list[list[Statement]]:
+    """Return the groups of a section, what `views_apart` finds behind the side of its holder."""
+    found = [[*group] for group in groups]
+    for said, side, _ in views_apart(found, ledger):
+        found.remove([said])
+        box = next(group for group in found if side in group)
+        box.insert(box.index(side) + 1, said)
+    return found
+
+
+def views_apart(
+    groups: Sequence[Sequence[Statement]], ledger: Ledger
+) -> list[tuple[Statement, Statement, float]]:
+    """Return the statements of a section but the first that stand apart from a dispute though they
+    open with the holder of a side and speak of its matter: with that side, and the share of their
+    words that it has.
+    """
+    boxes = [group for group in groups if len(group) > 1]
+    views = [view for box in boxes for view in holders_of(box, ledger).items()]
+    found = []
+    for [said] in (group for group in groups[1:] if len(group) == 1 and not group[0].quoted):
+        for side, holder in views:
+            bare = holder.removeprefix("The ").removeprefix("the ")
+            terms = content_terms(said.body) - content_terms(holder)
+            share = len(terms & content_terms(side.body)) / max(1, len(terms))
+            opens = bool(bare) and said.body.removeprefix("The ").startswith(bare)
+            if opens and share >= ON_ITS_MATTER:
+                found.append((said, side, share))
+                break
+    return found
 
 
 def holders_of(group: Sequence[Statement], ledger: Ledger) -> dict[Statement, str]:

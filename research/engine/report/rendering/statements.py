@@ -13,7 +13,12 @@ from research.engine.records import Evidence
 from research.engine.report.disputes import Disputes, named_holder, says_dispute, sides_among
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
-from research.engine.report.parts.disagreement import holders_of, rival_groups, sides_of
+from research.engine.report.parts.disagreement import (
+    holders_of,
+    rival_groups,
+    sides_of,
+    with_views_joined,
+)
 from research.engine.report.parts.earlier_values import (
     is_worded_as_earlier,
     tell_earlier,
@@ -115,8 +120,11 @@ def _led_by(name: str, holder: str, view: str) -> str:
         opens = bool(holder) and opening.casefold() == holder.casefold()
         if opens and rest.startswith((" ", ", ")) and name.startswith(f"**{holder}**"):
             return f"{name}{rest}"
-    at = view.find(holder) if holder and name.startswith(f"**{holder}**") else -1
-    return f"{name} – {view}" if at < 0 else f"{view[:at]}{name}{view[at + len(holder) :]}"
+    bare = holder.removeprefix("The ").removeprefix("the ")
+    at = view.find(bare) if bare and name.startswith(f"**{holder}**") else -1
+    if at < 0:
+        return f"{name} – {view}"
+    return f"{view[:at]}**{bare}**{name.removeprefix(f'**{holder}**')}{view[at + len(bare) :]}"
 
 
 def _one_side(
@@ -201,7 +209,7 @@ def render_disputed(
     def kind(group: Sequence[Statement]) -> str:
         return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
 
-    found = rival_groups(statements, marks.ledger)
+    found = with_views_joined(rival_groups(statements, marks.ledger), marks.ledger)
     groups = [part for group in found for part in _with_lead_apart(group, marks.ledger)]
     boxes = (group for group in groups if kind(group) == "box")
     marks.boxed = {i for group in boxes for said in group for i in said.evidence}
