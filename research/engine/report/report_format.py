@@ -49,7 +49,7 @@ FORMS = {
 ROOM = {"shorter": 1, "table": 2, "memo": 3}
 MOST_WORDS = {"quick": 400, "standard": 1500}
 """Words of a whole report by depth, without its headings and sources."""
-WORDS_BESIDE, WORDS_OF_A_HEAD, WORDS_OF_A_BOX = 125, 3, 12
+WORDS_BESIDE, WORDS_OF_A_HEAD, WORDS_OF_A_BOX = 30, 3, 4
 """Words that a report has besides statements and short answer: its verdict, facts and open points,
 the head of a line of the short answer, and what the box of a dispute says around its views.
 """

@@ -24,17 +24,17 @@ def crowding(depth: str, complexity: Complexity, parts: int, form: str = "full")
     return find_crowding(plan, config, parts, estimate)
 
 
-def test_ten_sub_questions_are_many_for_a_standard_report() -> None:
-    found = crowding("standard", COMPLEX, 10)
+def test_eleven_sub_questions_are_many_for_a_standard_report() -> None:
+    found = crowding("standard", COMPLEX, 11)
     assert found is not None
     assert (found.words, found.depth, found.words_there) == (110, "thorough", (250, 450))
-    assert found.estimate.words == (2500, 4500)
+    assert found.estimate.words == (2750, 4950)
 
 
 @pytest.mark.parametrize(
     ("depth", "complexity", "parts"),
     [
-        ("standard", COMPLEX, 9),
+        ("standard", COMPLEX, 10),
         ("standard", ORDINARY, 6),
         ("standard", COMPLEX, 1),
         ("quick", ORDINARY, 3),
