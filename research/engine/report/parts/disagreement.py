@@ -29,7 +29,7 @@ SHORTER = 0.2
 """How much more of its words a shorter statement has to share to repeat a longer one."""
 Chunk = list[Statement]
 """A statement, and those behind it that go on about the same."""
-ON_ITS_MATTER, REPEATED = 0.3, 0.6
+ON_ITS_MATTER, REPEATED = 0.3, 0.5
 """Shares of its words from which a statement speaks of a view's matter, and only repeats it."""
 
 
