@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import ToldChange
 from research.engine.report.draft import Draft
 from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import YEAR, figure_date
 from research.engine.report.rendering.markers import Markers
-from research.engine.text.tokens import capitalize_heading
+from research.engine.text.tokens import capitalize_heading, term_set
 
 LEAST_CHANGES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
@@ -64,19 +65,21 @@ def _told_elsewhere(draft: Draft, marks: Markers) -> str:
     found = [
         section
         for change in marks.ledger.relations.more_changes
-        if (section := _section_with(change.new, draft))
+        if (section := _section_with(change, draft))
     ]
     names = ", ".join(f"“{marks.headings[part]}”" for part in dict.fromkeys(found))
     return marks.words.count("more_changes", len(found), names=names) if found else ""
 
 
-def _section_with(evidence: Iterable[str], draft: Draft) -> str:
-    wanted = {*evidence}
+def _section_with(change: ToldChange, draft: Draft) -> str:
+    """Return the section with a statement that rests on a change and has its newer value."""
+    wanted, value = {*change.new}, term_set(change.now)
     return next(
         (
             section.aspect_id
             for section in draft.sections
-            if any(not wanted.isdisjoint(said.evidence) for said in section.statements)
+            for said in section.statements
+            if not wanted.isdisjoint(said.evidence) and value <= term_set(said.body)
         ),
         "",
     )
