@@ -25,7 +25,7 @@ from research.engine.rounds.verification import verification_round, weak_claims
 from research.engine.run import Question, Run
 from research.engine.threads.rewrite import rewrite_report
 from research.engine.threads.start import begin_run
-from research.engine.verifier.qualification import know_verifier, qualify_ahead
+from research.engine.verifier.qualification import know_verifier
 
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
@@ -83,7 +83,6 @@ async def run_research(
             await rewrite_report(run, question.seed)
             return
         await begin_run(run)
-        await qualify_ahead(run)
         record_spend(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else research_adaptively(run))
         await finish_run(run, stop)

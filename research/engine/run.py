@@ -173,7 +173,7 @@ class Run:
             book,
             ids_used=ids_used,
             rejected=rejected,
-            refuses_by=self.refuses_by,
+            refuses_by=self._refuses_by,
             began=self.began,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
@@ -183,8 +183,7 @@ class Run:
         self.update_state(complexity=plan.complexity, language=plan.language)
 
     @property
-    def refuses_by(self) -> RefusesBy:
-        """Return when a difference between a statement and its quotes refuses it."""
+    def _refuses_by(self) -> RefusesBy:
         if not self.has_model:
             return "suspicion"
         if not self.verifier_sees_details:

@@ -17,7 +17,6 @@ from math import comb
 from typing import Any, cast
 
 from research.engine.budget.meter import Spent
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts_unfitted, prompt_version
 from research.engine.records import Qualification
@@ -142,8 +141,6 @@ def expected_rate(count: int, trials: int) -> float:
     return (count + 1) / (trials + 2)
 
 
-PART_AHEAD = 4
-"""How many times its price has to be left for a qualification before research."""
 NO_ROOM = "the model was not qualified as verifier: the budget has no room for it"
 
 
@@ -158,16 +155,6 @@ async def know_verifier(run: Run) -> None:
 
     frozen: Mapping[str, Any] | None = await run.journal.decide_once("verifier", read)
     run.qualification = Qualification(**frozen) if frozen else None
-
-
-async def qualify_ahead(run: Run) -> None:
-    """Have an unknown model judged before it reads, since what code refuses of its findings depends
-    on how well it checks them; only where that takes a small part of the budgets.
-    """
-    is_wanted = run.form >= Form.EDITED and run.config.has_verifier and not run.is_fixed
-    if is_wanted and run.qualification is None and has_room(run, PART_AHEAD):
-        await qualification_of(run)
-        run.ledger.refuses_by = run.refuses_by
 
 
 async def qualification_of(run: Run) -> Qualification | None:
@@ -202,11 +189,10 @@ async def _qualify(run: Run) -> Qualification | None:
         return None
 
 
-def has_room(run: Run, times: int = 1) -> bool:
-    """Return whether the budgets hold so many qualifications beside the report's share."""
+def has_room(run: Run) -> bool:
+    """Return whether the budgets hold a qualification beside the report's share."""
     calls, meter = BATCHES, run.journal.meter
     for_prompt, for_answer = meter.rates.get("evaluator", (0.0, 0.0))
     dollars = calls * (PROMPT_TOKENS * for_prompt + ANSWER_TOKENS * for_answer)
-    calls *= times
-    cost = Spent(calls=calls, tokens=calls * TOKENS_PER_CALL, dollars=times * dollars)
+    cost = Spent(calls=calls, tokens=calls * TOKENS_PER_CALL, dollars=dollars)
     return meter.short_of(cost, meter.seconds, has_model=True) is None

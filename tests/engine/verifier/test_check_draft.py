@@ -178,7 +178,6 @@ async def test_a_verifier_that_fails_leaves_quotations() -> None:
 async def test_the_first_run_of_a_model_qualifies_it_and_says_so() -> None:
     model, ran, world = await drafted(GOOD, verifier=None)
     assert model.tasks.count("verify") == 8 + 1
-    assert model.tasks.index("verify") < model.tasks.index("read"), "findings are refused by it"
     assert ran.only(Qualification).missed == 0
     assert ran.report.checks.verifier == "believed" and TRUE in ran.report.markdown
     again = await world.replay(SIMPLE.question)
@@ -190,13 +189,6 @@ async def test_a_budget_without_room_for_a_qualification_leaves_quotations() -> 
     model, ran, _ = await drafted(GOOD, verifier=None, max_llm_calls=12)
     assert "verify" not in model.tasks
     assert ran.report.checks.verifier == "unqualified" and TRUE not in ran.report.markdown
-
-
-async def test_a_small_budget_has_the_model_judged_only_for_the_report() -> None:
-    model, ran, _ = await drafted(GOOD, verifier=None, max_llm_calls=25)
-    assert model.tasks.count("verify") == 8 + 1
-    assert model.tasks.index("read") < model.tasks.index("verify")
-    assert ran.report.checks.verifier == "believed"
 
 
 async def test_what_is_known_of_the_verifier_is_frozen_in_the_run() -> None:
