@@ -2,17 +2,18 @@
 
 // a citation beside the text:
 
+const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
 let opener = null;
 let kept; // place of a judged finding
 
-document.addEventListener("htmx:beforeRequest", ({ detail: { target, elt } }) => {
+on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
   if (target !== panel()) return;
   if (elt.closest(".cite")) opener = elt;
   kept = elt.closest(".card")?.closest(".in-panel").scrollTop;
 });
 
-document.addEventListener("htmx:afterSwap", (event) => {
+on("htmx:afterSwap", (event) => {
   if (event.detail.target !== panel()) return;
   const shown = panel().querySelector(".in-panel");
   if (kept) shown.scrollTop = kept;
@@ -31,18 +32,23 @@ function showQuote(shown) {
   shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
 }
 
-document.addEventListener("keydown", (event) => {
+on("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
   const open = panel()?.firstElementChild;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, textarea, select")) return;
-  if (!open && event.key === "j") document.querySelector(".cite a")?.click();
-  if (!open) return;
-  if (event.key === "Escape") close();
-  if (event.key === "j") panel().querySelector("[rel=next]")?.click();
-  if (event.key === "k") panel().querySelector("[rel=prev]")?.click();
+  if (ctrlKey || metaKey || altKey || target.closest("input, textarea, select")) return;
+  const way = { j: "next", k: "prev" }[key];
+  if (open && key === "Escape") close();
+  else if (open && way) press(panel().querySelector(`[rel=${way}]`));
+  else if (key === "j") press(document.querySelector(".cite a"));
 });
 
-document.addEventListener("click", (event) => {
+// never leaves the page, even before htmx knows the link
+function press(link) {
+  if (!link) return;
+  addEventListener("click", (event) => event.preventDefault(), { once: true });
+  link.click();
+}
+
+on("click", (event) => {
   const way = event.target.closest(".panel-close, [href='#ask-on']");
   if (!way) return;
   event.preventDefault();
@@ -54,7 +60,7 @@ document.addEventListener("click", (event) => {
 
 if (navigator.clipboard) document.querySelector(".run").dataset.copies = "";
 
-document.addEventListener("click", async ({ target }) => {
+on("click", async ({ target }) => {
   const copy = target.closest("[data-copy]");
   if (!copy) return;
   const { copy: from, done } = copy.dataset;
@@ -72,7 +78,7 @@ menu?.parentNode.addEventListener("toggle", () => {
 
 // Enter sends a follow-up, where another key starts a new line:
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const { target, key, shiftKey, ctrlKey, metaKey, isComposing } = event;
   if (key !== "Enter" || shiftKey || ctrlKey || metaKey || isComposing) return;
   if (!target.matches("#ask-on textarea") || matchMedia("(pointer: coarse)").matches) return;
@@ -83,7 +89,7 @@ document.addEventListener("keydown", (event) => {
 // the section that is read and its pages:
 
 addEventListener("scroll", tellSection, { passive: true });
-document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellAnew));
+on("htmx:oobAfterSwap", () => setTimeout(tellAnew));
 
 // a report is shown once its message is whole
 function tellAnew() {
@@ -133,7 +139,7 @@ function closeMenu(event) {
   if (!menu || event.target.closest(".exports :is(summary, fieldset, [data-copy])")) return;
   if (event.type === "click" || event.key === "Escape") menu.open = false;
 }
-for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMenu);
+for (const kind of ["click", "keydown"]) on(kind, closeMenu);
 
 // a glance at a citation:
 
@@ -159,8 +165,8 @@ function showGlance(event) {
 }
 
 const hideGlance = () => (glance.hidden = true);
-for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
-for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
+for (const kind of ["mouseover", "focusin"]) on(kind, showGlance);
+for (const kind of ["mouseout", "focusout", "click"]) on(kind, hideGlance);
 addEventListener("scroll", hideGlance, { passive: true });
 
 tellSection();

@@ -31,6 +31,7 @@ from dashboard.markdown.parsing import (
     top_blocks,
 )
 from dashboard.words import format_number
+from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import labels_for
 
 TAGS = {
@@ -71,20 +72,26 @@ OMISSION = " … "
 
 
 def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
-    """Return sanitized HTML, with the charts of a table behind it: code draws them from its texts,
-    so that they need no sanitizing.
+    """Return sanitized HTML, with the charts of a table behind it and the note on its dashes: code
+    draws them from its texts, so that they need no sanitizing.
     """
-    pieces, pending = list[str](), list[Token]()
+    pieces, pending, drawn = list[str](), list[Token](), list[str]()
     for block in top_blocks(tokens):
+        if drawn and not _tells_dashes(block):
+            pieces += (_clean(pending), *drawn)
+            pending, drawn = [], []
         pending += block
         if charts := draw_charts(table_texts(block), language):
             first, *others = map(_figure, charts)
-            pieces += (_clean(pending), first)
+            drawn = [first]
             if others:
                 told = ngettext("%(n)s more chart", "%(n)s more charts", len(others))
-                pieces.append(_fold(told % {"n": len(others)}, "".join(others)))
-            pending = []
-    return mark_safe("".join((*pieces, _clean(pending))))
+                drawn.append(_fold(told % {"n": len(others)}, "".join(others)))
+    return mark_safe("".join((*pieces, _clean(pending), *drawn)))
+
+
+def _tells_dashes(block: Sequence[Token]) -> bool:
+    return block[0].type == "paragraph_open" and block[1].content.startswith(f"*{MISSING}")
 
 
 def render_answer(tokens: Sequence[Token], language: str) -> SafeString:

@@ -48,7 +48,7 @@ from research.engine.text.tokens import capitalize_heading
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
-DISPUTE = "dispute"
+DISPUTE, STEPS = "dispute", "what-to-do"
 """Anchor of the first box that tells on what sources disagree."""
 OPEN = "open"
 """Anchor of the heading above what a report leaves open."""
@@ -124,7 +124,7 @@ def render_in_parts(
     shorten_addresses(body)
     for first in [token for token in answer if token.type == "inline"][:1]:
         _make_label(first)
-    _mark_steps(answer)
+    headings = (*_mark_steps(answer), *headings)
     _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
@@ -152,19 +152,24 @@ def _make_label(inline: Token) -> None:
         every.insert(every.index(children[2]), period)
 
 
-def _mark_steps(answer: Sequence[Token]) -> None:
+def _mark_steps(answer: Sequence[Token]) -> list[Heading]:
     """Set a class on the numbered list of an answer, and on the text above it, whose bold name
-    becomes a label; what that and the steps say in italics are notes.
+    becomes a label; what that and the steps say in italics are notes. Return the name as a heading.
     """
+    found = []
     for place, token in enumerate(answer):
         if token.type == "ordered_list_open" and token.level == 0:
             token.attrSet("class", "todo")
             if place > 2 and answer[place - 1].type == "paragraph_close":
                 answer[place - 3].attrSet("class", "todo-head")
+                answer[place - 3].attrSet("id", STEPS)
                 _make_label(answer[place - 2])
+                name = next(c for c in answer[place - 2].children or () if c.content)
+                found.append(Heading(STEPS, name.content))
                 _mark_notes(answer[place - 2], all_italics=True)
             for step in _texts_of(answer[place:]):
                 _mark_notes(step)
+    return found
 
 
 def _texts_of(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -151,7 +151,7 @@ class _Said:
     def as_cited(self, heading: str, label: str) -> CitedText:
         (first, behind), *others = self._clauses
         parts = [(DOUBTED.sub("", first), behind), *others]
-        clauses = tuple((days_in_words(text), tuple(markers)) for text, markers in parts)
+        clauses = tuple((text, tuple(markers)) for text, markers in parts)
         text = " ".join("".join(text for text, _ in clauses).split())
         is_in_parts = sum(bool(markers) for _, markers in clauses) > 1
         return CitedText(text, tuple(self.markers), heading, label, clauses if is_in_parts else ())
@@ -164,13 +164,15 @@ def _begins_another(said: str, text: str) -> bool:
 
 
 def _pieces(inline: Token) -> Iterator[tuple[str | Marked, bool]]:
-    """Yield the texts and markers of a text, of texts whether they are in bold."""
+    """Yield the texts and markers of a text, of texts whether they are in bold. Days are in words,
+    except in code.
+    """
     bold: str | None = None
     for child in inline.children or ():
         if child.type == "strong_open":
             bold = ""
         elif child.type == "strong_close":
-            yield bold or "", True
+            yield days_in_words(bold or ""), True
             bold = None
         elif bold is not None:
             bold += child.content
@@ -178,9 +180,9 @@ def _pieces(inline: Token) -> Iterator[tuple[str | Marked, bool]]:
             position, places = 0, child.meta.get("places", ())
             for match, place in zip(MARKER.finditer(child.content), places, strict=False):
                 if text := child.content[position : match.start()]:
-                    yield text, False
+                    yield days_in_words(text), False
                 yield (int(match[1]), place), False
                 position = match.end()
-            yield child.content[position:] or " ", False
+            yield days_in_words(child.content[position:]) or " ", False
         else:
             yield child.content or " ", False

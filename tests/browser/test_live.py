@@ -124,6 +124,11 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(page.locator(".cite a").first).to_be_focused()
     page.keyboard.press("j")
     expect(panel).to_contain_text("Citation 1")
+    report = page.url
+    for _ in range(12):  # faster than the panel loads
+        page.keyboard.press("j")
+    page.wait_for_timeout(500)
+    assert page.url == report and panel.inner_text().startswith("Citation")
     page.goto(page.url + "citations/1/")
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})

@@ -460,3 +460,20 @@ def test_nothing_stands_between_a_marker_and_the_sign_behind_it() -> None:
     [said, _] = cited_texts("Set `work_mem` [1], then [2]. Or [1] not.")
     assert said.text == "Set work_mem, then."
     assert [text for text, markers in said.clauses if markers] == ["Set work_mem", ", then"]
+
+
+def test_the_note_on_the_dashes_of_a_table_stands_before_its_charts() -> None:
+    rows = "\n".join(f"| {name} | {n} km [1] | {n}0 m [1] |" for n, name in enumerate("ABCD", 3))
+    head = "## Comparison\n\n|  | length | height |\n| --- | --- | --- |\n"
+    table = f"{head}{rows}\n| E | – | 90 m [1] |"
+    page = html(f"{table}\n\n*–: no value found*\n\n## Next\n\nIt is so. [1]\n")
+    assert page.index("</table>") < page.index("no value found") < page.index("<figure")
+    assert page.index("<figure") < page.index("Next")
+    plain = html(f"{table}\n\n## Next\n\nIt is so. [1]\n")
+    assert plain.index("</table>") < plain.index("<figure") < plain.index("Next")
+
+
+def test_code_keeps_its_days() -> None:
+    markdown = "1. Do it on 2027-01-02: `FROM ('2027-01-01+00')`. [1]\n"
+    [said] = cited_texts(markdown)
+    assert "2027-01-01+00" in said.text and "2 January 2027" in said.text

@@ -186,7 +186,7 @@ def test_changes_that_the_table_has_no_room_for_are_counted_where_sections_tell_
     told = "1 more change is told under “How much does the fund hold?”."
     assert f"|\n\n{told}\n\n## " in rendered(ledger)
     known = ledger.relations
-    for untold in (replace(pay, new=("E1",)), replace(pay, now="nobody")):
+    for untold in (replace(pay, new=("E1",)), replace(pay, now="900 talers")):
         ledger.relations = replace(known, more_changes=(untold,))
         assert "more change" not in rendered(ledger)
 

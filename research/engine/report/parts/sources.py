@@ -203,13 +203,15 @@ def site_name(source: QuoteSource, ledger: Ledger) -> str:
 
 def holder_of_side(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
     """Return as Markdown who holds the view of a statement, what kind of publisher it is, and of
-    when its source is: the `holder` that it names, otherwise the sites of its sources.
+    when its source is: the `holder` that it names, otherwise the sites of its sources. Of a
+    publisher none of whose pages is a source it says that others report it.
     """
     quoted = _sources_of(statement, ledger)
     own = [source for source in quoted if _publishes(holder, source, ledger)]
     name, kind, date = _published(own if holder else quoted, ledger, words)
     if holder:
         name, kind = escape_markdown(holder), kind_of_holder(holder, ledger, words)
+    date = words["as_reported"] if holder and kind and not own else date
     details = ", ".join(filter(None, (kind, date)))
     return f"**{name}**" + (f" ({details})" if details else "")
 
