@@ -20,6 +20,7 @@ from dashboard.markdown.statements import CitedText
 from dashboard.queries.queries import CitationRows, CitedStatement
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.quotes import plain_quote
+from research.engine.report.parts.comparison import gives_value
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import term_set
@@ -229,6 +230,8 @@ def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
 
 QUOTATION = words.State(_("Statement: a quotation, word for word"), "check", "good")
 VALUE = words.State(_("Value: found in the quote by code"), "check", "good")
+_DATED = re.compile(r"\s\([^()]*\d{4}\)$")
+"""The date that a table puts behind a value."""
 COMPUTED = words.State(_("Statement: computed by code from the quotes’ figures"), "check", "good")
 BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "good")
 BY_MODEL = words.State(
@@ -322,7 +325,8 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     if text.is_step or text.heading == labels_for(rows.run.language)["next_steps"]:
         return INFERRED
     if text.label:
-        is_there = any(text.text.casefold() in quote.quote.casefold() for quote in quotes)
+        value = _DATED.sub("", text.text)
+        is_there = any(gives_value(quote.quote, value) for quote in quotes)
         return VALUE if is_there else NOT_CHECKED
     if any(line.startswith(text.bare.rstrip(".。")) for line in rows.calculations):
         return COMPUTED

@@ -482,6 +482,27 @@ def test_what_was_checked_stands_in_a_line_below_the_statement(
     assert states == ["Quote: word for word in the stored copy", f"Statement: {told}"]
 
 
+@pytest.mark.parametrize(
+    ("value", "is_found"),
+    [
+        ("600 years", True),
+        ("about 600 years (2019)", True),
+        ("600 years (April 2025)", True),
+        ("700 years", False),
+        ("600 metres", False),
+    ],
+)
+def test_a_value_of_a_table_is_found_in_its_quote_without_the_date_beside_it(
+    client: Client, admin: User, value: str, is_found: bool
+) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, f"## Table\n\n|  | Now |\n| --- | --- |\n| Age | {value} [1] |\n")
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    assert ("Value: found in the quote by code" in html) is is_found
+    assert ("not checked whether it follows" in html) is not is_found
+
+
 def test_a_step_that_the_model_infers_is_called_so(client: Client, admin: User) -> None:
     run = make_run(admin, "completed")
     add_evidence(run, 1)

@@ -188,12 +188,16 @@ def has_value(record: Evidence, entity: str, value: str) -> bool:
     """
     quoted = " ".join(source.quote for source in record.sources)
     named = term_set(" ".join((quoted, record.claim, *(s.title for s in record.sources))))
+    is_short = 0 < len(value.split()) <= LONGEST_VALUE
+    return is_short and gives_value(quoted, value) and bool(term_set(entity) & named)
+
+
+def gives_value(quoted: str, value: str) -> bool:
+    """Return whether a quote has the words and, in any form, the numbers of a value."""
     numbers = set(entities.find_numbers(value))
     words = {term for term in term_set(value) if not any(c.isdecimal() for c in term)}
     return (
-        0 < len(value.split()) <= LONGEST_VALUE
-        and numbers <= set(entities.find_numbers(quoted))
+        numbers <= set(entities.find_numbers(quoted))
         and words <= term_set(quoted) | numbers
         and bool(numbers or words)
-        and bool(term_set(entity) & named)
     )
