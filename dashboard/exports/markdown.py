@@ -1,7 +1,10 @@
-"""Markdown export: the report as written, and the quotes of each citation behind it."""
+"""Markdown export: the report as written, the commands of its steps as blocks, and the quotes of
+each citation behind it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from django.utils.translation import gettext
@@ -9,14 +12,37 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
+from dashboard.markdown.parsing import in_lines, is_command
 from research.engine.report.rendering.markdown_escape import unlinked
+
+_STEP = re.compile(r"^(\d{1,3}\. )(.*`.*)$", re.MULTILINE)
+_CODE = re.compile(r"\s?`([^`]+)`[,;.]?\s?")
 
 
 def render(whole: Contents) -> bytes:
+    report = with_blocks(whole.markdown).rstrip()
     if not whole.has_quotes:
-        return f"{whole.markdown.rstrip()}\n".encode()
+        return f"{report}\n".encode()
     quotes = "\n\n".join("\n".join(quote_entry(citation)) for citation in whole.citations)
-    return f"{whole.markdown.rstrip()}\n\n## {gettext('Quotes')}\n\n{quotes}\n".encode()
+    return f"{report}\n\n## {gettext('Quotes')}\n\n{quotes}\n".encode()
+
+
+def with_blocks(markdown: str) -> str:
+    """Return Markdown whose numbered steps have their long commands as blocks of code."""
+
+    def step(found: re.Match[str]) -> str:
+        indent = " " * len(found[1])
+
+        def block(code: re.Match[str]) -> str:
+            if not is_command(code[1]):
+                return code[0]
+            lines = ("```", *in_lines(code[1]).splitlines(), "```")
+            return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
+
+        told = _CODE.sub(block, found[2])
+        return found[1] + re.sub(r"\n[ \n]*\n(?= *```)", "\n\n", told).rstrip()
+
+    return _STEP.sub(step, markdown)
 
 
 def quote_entry(citation: Citation) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
+from dashboard.exports.markdown import with_blocks
 from dashboard.markdown.markers import Link
 from dashboard.markdown.report import render_in_parts, render_markdown
 from research.engine.records import Checks
@@ -117,3 +118,21 @@ def test_a_long_quotation_of_a_paragraph_is_a_block_with_its_source_and_markers(
 )
 def test_other_quotations_stay_in_their_texts(written: str) -> None:
     assert "quotation" not in render_markdown(written, link).html
+
+
+def test_long_commands_of_steps_are_blocks_in_saved_markdown() -> None:
+    step = "1. Do it. `BEGIN; SET a = 'b; c'; COMMIT;` `VACUUM orders, items;` *(proposal)* [1]"
+    code = "   ```\n   {}\n   ```\n\n"
+    blocks = code.format("BEGIN;\n   SET a = 'b; c';\n   COMMIT;") + code.format(
+        "VACUUM orders, items;"
+    )
+    assert with_blocks(step) == f"1. Do it.\n\n{blocks}   *(proposal)* [1]"
+    parsed = BeautifulSoup(
+        render_markdown(with_blocks(f"{step}\n2. Rest. [1]"), link).html, "html.parser"
+    )
+    assert [each.get_text() for each in parsed.select("ol > li pre")][1:] == [
+        "VACUUM orders, items;\n"
+    ]
+    assert len(parsed.select("ol > li")) == 2
+    for other in ("1. Look at `pg_stat_activity`. [1]", f"Then `{COMMAND}` is run. [1]"):
+        assert with_blocks(other) == other
