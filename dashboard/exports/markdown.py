@@ -15,8 +15,9 @@ from dashboard.exports.contents import Citation, Contents
 from dashboard.markdown.parsing import in_lines, is_command
 from research.engine.report.rendering.markdown_escape import unlinked
 
-_STEP = re.compile(r"^(\d{1,3}\. )(.*`.*)$", re.MULTILINE)
-_CODE = re.compile(r"\s?`([^`]+)`[,;.]?\s?")
+_STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
+_CODE = re.compile(r" ?`([^`\n]{1,2000})`[,;.]? ?")
+_GAP = re.compile(r"\n\n {1,5}\n\n")
 
 
 def render(whole: Contents) -> bytes:
@@ -40,7 +41,7 @@ def with_blocks(markdown: str) -> str:
             return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
 
         told = _CODE.sub(block, found[2])
-        return found[1] + re.sub(r"\n[ \n]*\n(?= *```)", "\n\n", told).rstrip()
+        return found[1] + _GAP.sub("\n\n", told).rstrip()
 
     return _STEP.sub(step, markdown)
 
