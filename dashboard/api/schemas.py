@@ -255,7 +255,7 @@ class Revise(Payload):
 
 
 class Reshape(Payload):
-    """A version in another format, or in full anew; the form `reader` requires `reader`."""
+    """A rewrite in another form, or in full; `reader` names the audience of form "reader"."""
 
     kind: Literal["reshape"]
     form: Literal["full", "shorter", "longer", "table", "reader", "memo", "faq", "review"]

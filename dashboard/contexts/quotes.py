@@ -29,6 +29,8 @@ from research.models.journal import PUBLIC
 
 LEAD_LENGTH = 80
 """Maximum characters that a card shows of a quote before the words that matter."""
+_DATE_BEHIND = re.compile(r"\s\([^()]*\d{4}\)$")
+"""The date that a table has in brackets behind a value."""
 FENCE = re.compile(r"^(?:```|~~~).*$", re.MULTILINE)
 """A line before or behind code."""
 Span = tuple[int, int]
@@ -230,8 +232,6 @@ def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
 
 QUOTATION = words.State(_("Statement: a quotation, word for word"), "check", "good")
 VALUE = words.State(_("Value: found in the quote by code"), "check", "good")
-_DATED = re.compile(r"\s\([^()]*\d{4}\)$")
-"""The date that a table puts behind a value."""
 COMPUTED = words.State(_("Statement: computed by code from the quotes’ figures"), "check", "good")
 BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "good")
 BY_MODEL = words.State(
@@ -325,8 +325,11 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     if text.is_step or text.heading == labels_for(rows.run.language)["next_steps"]:
         return INFERRED
     if text.label:
-        value = _DATED.sub("", text.text)
-        is_there = any(gives_value(quote.quote, value) for quote in quotes)
+        value = _DATE_BEHIND.sub("", text.text)
+        is_there = any(
+            value.casefold() in quote.quote.casefold() or gives_value(quote.quote, value)
+            for quote in quotes
+        )
         return VALUE if is_there else NOT_CHECKED
     if any(line.startswith(text.bare.rstrip(".。")) for line in rows.calculations):
         return COMPUTED

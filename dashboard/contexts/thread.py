@@ -35,8 +35,8 @@ FIRST = _("First report")
 WEAK = {AnswerStatus.ONE_SOURCE, AnswerStatus.DISPUTED}
 DOUBTED_SHOWN = 5
 TITLE_LENGTH = 110
-WRITING = ("draft", "section", "summary")
-"""The model's tasks that write a report."""
+REPORT_TASKS = ("draft", "section", "summary")
+"""The tasks in which a model writes the text of a report."""
 SUGGESTED = 3
 """Maximum follow-up questions that a report suggests."""
 
@@ -67,11 +67,11 @@ def written_without_model(run: Run) -> dict[str, Any] | None:
     """Return why code wrote a report, or parts of it, in the model's place; None if it didn't."""
     usage = run.usage or {}
     fallbacks, answers = usage.get("fallbacks", {}), usage.get("answers", {})
-    causes = [cause for task in WRITING for cause in fallbacks.get(task, {})]
+    causes = [cause for task in REPORT_TASKS for cause in fallbacks.get(task, {})]
     if run.status != Status.COMPLETED or not causes:
         return None
     return {
-        "is_whole": not any(answers.get(task) for task in WRITING),
+        "is_whole": not any(answers.get(task) for task in REPORT_TASKS),
         "causes": "; ".join(map(cause_in_words, unique_texts(causes))),
     }
 

@@ -21,6 +21,7 @@ LONG_COMMAND = 20
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
 COLONS, STOPS = (":", "："), (".", "!", "。")
+"""Ends of the text before short code that is a command of its own."""
 _STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 

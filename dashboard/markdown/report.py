@@ -48,8 +48,10 @@ from research.engine.text.tokens import capitalize_heading
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
-DISPUTE, STEPS = "dispute", "what-to-do"
+DISPUTE = "dispute"
 """Anchor of the first box that tells on what sources disagree."""
+STEPS = "what-to-do"
+"""Anchor of the label above the next steps."""
 OPEN = "open"
 """Anchor of the heading above what a report leaves open."""
 QUESTION_ENDS = 7

@@ -75,7 +75,7 @@ def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -
             "form",
         )
     for_whom = _clean_text(reader, "reader", READER_LENGTH) if form == "reader" else ""
-    if form not in BY_CODE - {"full"} and not installation.current_installation()["RESEARCH_MODEL"]:
+    if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
     _need_report(run)

@@ -74,13 +74,15 @@ class Relations:
         """Return what the tables of a report are on, in a line each."""
         compared = f"{', '.join(self.entities)}: {', '.join(self.properties)}"
         changed = f"before and now: {'; '.join(change.what for change in self.changes)}"
-        return [compared] * bool(self.cells) + [changed] * bool(self.changes)
+        has_changes = len(self.changes) >= LEAST_CHANGES
+        return [compared] * bool(self.cells) + [changed] * has_changes
 
 
 Table = tuple[tuple[str, ...], tuple[str, ...], Mapping[tuple[str, str], Cell]]
 """Things, properties and the cells that are known."""
 NO_TABLE: Table = ((), (), {})
-LEAST_VALUES = 2
+LEAST_VALUES, LEAST_CHANGES = 2, 2
+"""Fewest values of a row or column of a comparison, and rows of a table of changes."""
 
 
 def well_filled(table: Table) -> Table:

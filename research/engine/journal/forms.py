@@ -45,7 +45,12 @@ class Form(IntEnum):
     points, and the finding that answers it most directly is its key claim. The history of something
     is a course of events. A section is shown every dispute that it has a side of, with what it is
     about and who holds which view. A figure has the date of its clause. An author's section gets no
-    quotation that the author was shown and left out. What happened once is never doubted.
+    quotation that the author was shown and left out. What happened once is never doubted. The
+    comparison is shown the disputes that code suspects, of which those that it leaves out end; two
+    named holders disagree on one site, too. A view that its holder's side has is not told again.
+    Of many sentences behind a finding the quotes kept tell most of its claim. Authors are told what
+    the tables hold. Canaries name their sources like statements. Commands may have names of the
+    asker's tables and columns. A late statement never parts one from another that refers back.
     """
 
 

@@ -197,7 +197,9 @@ async def _note_relations(
 
 
 def _suspected(ledger: Ledger, shown: Sequence[Evidence]) -> list[tuple[str, str]]:
-    """Return the pairs of findings that code takes for disputes, but for plain negations."""
+    """Return the ids of the pairs of findings that code flags as contradictory, except those that
+    differ by a negation only.
+    """
     known = {record.id for record in shown}
     pairs = ledger.book.suspected_disputes(with_figures=True)
     return [pair for pair in pairs if known.issuperset(pair)]

@@ -325,7 +325,8 @@ def find_disagreements(
         if not may_share:
             return own.isdisjoint(others)
         held = {holders.get(each.id, "").casefold() for each in (one, other)} - {""}
-        return len(held) > 1 or bool(own - others and others - own)
+        are_named = len(held) > 1 and ledger.began >= Form.EDITED
+        return are_named or bool(own - others and others - own)
 
     return [
         (one, other)
@@ -373,10 +374,10 @@ def named_holders(ledger: Ledger, told: Iterable[Sequence[str]]) -> dict[str, st
 
 
 def settle_suspected_disputes(ledger: Ledger, compared: Collection[str]) -> None:
-    """Take back disputes that words or, since the model sees them, figures suggest."""
-    is_shown = ledger.began >= Form.EDITED
+    """Take back suspected disputes of `compared` records; of figures since the prompt has them."""
+    is_shown, known = ledger.began >= Form.EDITED, {*compared}
     for pair in ledger.book.suspected_disputes(with_figures=is_shown):
-        if {*compared}.issuperset(pair):
+        if known.issuperset(pair):
             ledger.book.settle_dispute(*pair)
 
 

@@ -64,8 +64,8 @@ MOST_OPEN = 6
 """Points that a report says it leaves open."""
 ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
 """Words of a whole report that a form may have where its depth allows fewer."""
-BY_CODE = frozenset({"full", "shorter", "table"})
-"""The shapes that code can give without a model."""
+BY_CODE = frozenset({"shorter", "table"})
+"""The forms into which code can rewrite a report without a model."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ async def rewrite_report(run: Run, seed: Seed) -> None:
     run.ledger.update_round(decision=text)
     run.update_state(termination_text=text, verdict=text)
     written = await compose_report(run)
-    needs_model = seed.shape.form not in BY_CODE - {"full" if seed.kind == "reshape" else ""}
+    is_revised = seed.kind == "revise" and seed.shape.form == "full"
+    needs_model = seed.shape.form not in BY_CODE and not is_revised
     if needs_model and WRITING & run.journal.meter.usage.fallbacks.keys():
         run.update_state(status=Status.FAILED, termination_text=NOT_WRITTEN, verdict=NOT_WRITTEN)
         return

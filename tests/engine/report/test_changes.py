@@ -253,3 +253,11 @@ async def test_a_question_that_asks_for_changes_gets_them_but_in_a_quick_report(
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s33")
     report = (await research(question, depth)).report
     assert ("## What has changed" in report.markdown) is is_listed
+
+
+def test_authors_are_told_of_tables_that_the_report_shows_only() -> None:
+    pay, trial = with_changes(PAY, TRIAL).relations.changes
+    assert Relations(True, changes=(pay, trial)).tables == [
+        "before and now: pay of jurors for a day; length of a jury trial"
+    ]
+    assert Relations(True, changes=(pay,)).tables == []

@@ -31,7 +31,7 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
-STOPS = (".", "。")
+_STOPS = (".", "。")
 _BETWEEN = " ,;."
 """What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -52,10 +52,12 @@ _OBJECT = re.compile(
 _COMPARED = re.compile(
     r"\b(?:where|and|or|when|having|column|by|on \w{1,60}\s?\()\s?$", re.IGNORECASE
 )
-"""What stands before the name of a table and the like, and before that of a column, which the asker
-knows and no page: "CREATE TABLE events_new (", "WHERE customer_id = 42".
+"""SQL context of the name of a table, index or other object, and of a column name. Such names are
+part of the asker's schema, so no page need have them: "CREATE TABLE events_new (", "WHERE
+customer_id = 42".
 """
-_OBJECT_REACH = 80
+_CONTEXT = 80
+"""Characters before a name that are searched for its context."""
 
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
@@ -102,7 +104,7 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
     kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
     if len(kept) == len(codes):
         return step
-    end = "" if said.endswith(STOPS) else ":"
+    end = "" if said.endswith(_STOPS) else ":"
     text = f"{said}{end} {' '.join(kept)}" if kept else said if not end else f"{said}."
     return replace(step, text=text, clauses=())
 
@@ -114,7 +116,7 @@ def _split_commands(text: str) -> tuple[str, list[str]]:
         codes.insert(0, said[start + 1 : -1])
         before = said[:start].rstrip()
         said = before.rstrip(_BETWEEN)
-        if before.endswith(STOPS) and not said.endswith("`"):
+        if before.endswith(_STOPS) and not said.endswith("`"):
             return before, codes
     return (said[:-1].rstrip(), codes) if said.endswith((":", "：")) else (text, [])
 
@@ -123,7 +125,7 @@ def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:
     """Return the identifiers in code that occur neither in a step's sources nor on any page read;
     of one with a prefix, such as "c.oid", the part behind it counts.
     """
-    named = _named(code)
+    named = _named(code, ledger)
     if not named:
         return []
     told, pages = given.casefold(), [page.text.casefold() for page in ledger.pages.values()]
@@ -167,20 +169,21 @@ def proposed_code(step: Statement, ledger: Ledger) -> list[str]:
 
 
 def code_of(step: Statement, ledger: Ledger) -> list[str]:
-    """Return what stands in backticks in a step."""
+    """Return the inline code spans of a step."""
     return _CODE.findall(step.text) if ledger.began >= Form.COMPUTED else []
 
 
-def _named(code: str) -> list[str]:
-    """Return the identifiers that some page has to have: options, settings, functions, modules."""
-    found = _IDENTIFIER.finditer(code)
-    return [each.group() for each in found if not _is_askers(code, each)]
+def _named(code: str, ledger: Ledger) -> list[str]:
+    """Return the identifiers that have to occur on some page: options, settings, functions."""
+    found = [each for each in _IDENTIFIER.finditer(code) if not _NEW_NAME.match(code, each.start())]
+    if ledger.began >= Form.EDITED:
+        found = [each for each in found if not _is_of_schema(code, each)]
+    return [each.group() for each in found]
 
 
-def _is_askers(code: str, name: re.Match[str]) -> bool:
-    if _NEW_NAME.match(code, name.start()):
-        return True
-    before = code[max(0, name.start() - _OBJECT_REACH) : name.start()]
+def _is_of_schema(code: str, name: re.Match[str]) -> bool:
+    """Return whether an identifier is the name of an object or a column of the asker's database."""
+    before = code[max(0, name.start() - _CONTEXT) : name.start()]
     is_called = code[name.end() : name.end() + 1] == "("
     is_plain = "." not in name.group() and not name.group().startswith("-")
     return is_plain and bool(_OBJECT.search(before) or (_COMPARED.search(before) and not is_called))

@@ -60,13 +60,15 @@ def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
                 rest = [each for name, found in others if name != part for each in found]
                 yield from _in_order([*own, *rest], disputes, ledger, cited)
 
-    def told_once(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    def without_repeated_views(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        if ledger.began < Form.EDITED:
+            return statements
         apart = views_apart([*rival_groups(statements, ledger)], ledger)
         again = [said for said, _, share in apart if share >= REPEATED]
         return tuple(said for said in statements if said not in again)
 
     parts = ((s, tuple(gathered(s.aspect_id))) for s in draft.sections)
-    sections = (replace(s, statements=told_once(said)) for s, said in parts)
+    sections = (replace(s, statements=without_repeated_views(said)) for s, said in parts)
     return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
