@@ -48,7 +48,7 @@ ATTRIBUTES = {
     "h2": {"id"},
     "li": {"class"},
     "ol": {"start", "class"},
-    "p": {"class"},
+    "p": {"class", "id"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class", "id"},

@@ -48,6 +48,13 @@ def test_steps_have_a_label_and_numbers_and_their_notes_are_set_apart() -> None:
     ]  # fmt: skip
 
 
+def test_every_entry_of_the_contents_has_its_anchor() -> None:
+    parts = render_in_parts(STEPS, link)
+    page = BeautifulSoup(parts.answer + parts.body, "html.parser")
+    assert [each.text for each in parts.headings] == ["What to do", "Why"]
+    assert all(page.select(f"#{each.anchor}") for each in parts.headings)
+
+
 def test_the_answer_says_that_steps_were_left_out_unlike_the_line_of_facts() -> None:
     made, _ = ledger("Why is it full?")
     told = render_steps_left_out(Markers(made, layout=Layout(checks=Checks(steps_refused=2))))
