@@ -114,6 +114,10 @@ async def test_only_the_commands_of_its_own_are_marked_where_a_step_has_others()
     _, ran = await asked(step)
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Look")]
     assert "`papers = 12` *(proposal)* `foundry`" in line and line.count("proposal") == 1
+    again = "Look with `papers = 12` for the foundry, not twice: `foundry` `papers = 12`. [E2]"
+    _, ran = await asked(again)
+    [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Look")]
+    assert line.count("`papers = 12` *(proposal)*") == line.count("(proposal)") == 2
 
 
 @pytest.mark.parametrize(

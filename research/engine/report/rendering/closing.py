@@ -284,7 +284,7 @@ def render_steps(draft: Draft, marks: Markers) -> str:
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
         told = marks.sentence(said.text)
         if len(proposed) < len(code_of(said, marks.ledger)):
-            for code in proposed:
+            for code in {*proposed}:
                 told = told.replace(f"`{code}`", f"`{code}`{note}")
             note = ""
         lines.append(f"{n}. {gap}{told}{note} {marks.of(said.evidence)}")
