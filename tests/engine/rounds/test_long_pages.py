@@ -121,7 +121,7 @@ def test_a_sentence_that_a_page_repeats_is_quoted_from_the_section_it_was_pointe
     apart = [sheet.lines[1], sheet.lines[3]]
     reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
     said = "max_lamps and max_bells both have a default of 10."
-    check_finding(reading, said, apart, aspect, ASKED, 3, True, in_context=by_section)
+    check_finding(reading, said, apart, aspect, ASKED, 3, "things", in_context=by_section)
     [found] = reading.findings
     [lamps, bells] = (found.source, *found.also)
     assert (lamps.quote, bells.quote, found.claim) == (*["The default is 10."] * 2, said)
