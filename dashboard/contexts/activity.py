@@ -267,16 +267,17 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     if not rows.run.ended:
         return []
     is_done = rows.run.status == Status.COMPLETED
-    checks = _checks_of(rows)
+    checks, research = _checks_of(rows), rows.research
     lines = (
-        (gettext("Asked"), describe_asking(rows.progress.aspects)),
-        (gettext("You added"), _describe_added(rows)),
-        (gettext("You removed"), _quote_parts([row for row in rows.aspects if row.dropped])),
+        (gettext("Asked"), describe_asking(research.progress.aspects)),
+        (gettext("You added"), _describe_added(research)),
+        (gettext("You removed"), _quote_parts([row for row in research.aspects if row.dropped])),
         (gettext("Work done"), _describe_reading(rows)),
-        (gettext("Judged"), _describe_judging(rows)),
+        (gettext("Judged"), _describe_judging(research)),
+        (gettext("Ended"), _describe_end(research) if is_done else ""),
+        (gettext("Written"), _describe_writing(rows)),
         (gettext("Checked"), summarize_checks(checks)),
-        (gettext("Ended"), _describe_end(rows) if is_done else ""),
-        *describe_left_open(rows),
+        (gettext("Left open"), describe_left_open(rows)),
     )
     folded = {gettext("Checked"): check_details(checks)}
     return [
@@ -318,14 +319,22 @@ def _quote_parts(parts: Sequence[Aspect]) -> str:
     return text % {"told": told}
 
 
+def _describe_writing(rows: RunRows) -> str:
+    """Return how a version that was only rewritten came about; '' of other runs."""
+    if rows.research is rows:
+        return ""
+    return gettext("This version was written anew from these findings, without another search.")
+
+
 def _describe_reading(rows: RunRows) -> str:
-    now = rows.progress
+    research = rows.research
+    now = research.progress
     if not now.run.round:
         return ""
     told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
-        "searches": _describe_searching(rows),
+        "searches": _describe_searching(research),
         "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
-        "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
+        "pages": words.count_noun(sum(row.pages_read for row in research.rounds), "page"),
     }
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if not cited:

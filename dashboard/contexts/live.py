@@ -88,7 +88,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     ended = run["ended"]
     put_aside = run["put_aside"]
     steps = list_steps(rows)
-    written = report_context(rows)
+    written, research = report_context(rows), rows.research
     return {
         "title": {"mark": run["mark"], "title": run["title"]},
         "icon": {"name": run["favicon"]},
@@ -120,9 +120,9 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
         "gaps-title": aspects.gaps_title(
-            aspects.told_gaps(rows), ended=ended, listed=quality.listed_open(rows) is not None
+            aspects.told_gaps(research), ended=ended, listed=quality.listed_open(rows) is not None
         ),
-        "closed-count": {"count": len(aspects.closed_rows(rows))},
+        "closed-count": {"count": len(aspects.closed_rows(research))},
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {
             "ended": ended,
@@ -131,12 +131,12 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         },
         "evidence-more": evidence.shown_counts(rows),
         "evidence-rest": evidence.all_evidence_link(rows),
-        "refused-count": {"count": rows.refused_count},
-        "chart": quality.score_chart(rows.progress),
-        "news": rounds.novelty_context(rows),
+        "refused-count": {"count": research.refused_count},
+        "chart": quality.score_chart(research.progress),
+        "news": rounds.novelty_context(research),
         "rounds-none": {"ended": ended, "put_aside": put_aside},
-        "quality": quality.make_up(rows),
-        "meters": {"meters": quality.budget_meters(rows.progress)},
+        "quality": quality.make_up(research),
+        "meters": {"meters": quality.budget_meters(research.progress)},
         "foot": {
             "foot": parts.run_footer(rows.run),
             "created": rows.run.created_at,
@@ -151,6 +151,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
 
 
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
+    research = rows.research
     return {
         "problems": [
             {
@@ -161,11 +162,11 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         ],
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),
-        "gaps": aspects.gap_rows(rows),
-        "closed": aspects.closed_rows(rows),
+        "gaps": aspects.gap_rows(research),
+        "closed": aspects.closed_rows(research),
         "evidence": evidence.evidence_rows(rows),
-        "refused": [evidence.refused_quote_context(row) for row in rows.refused],
-        "rounds": rounds.list_rounds(rows),
+        "refused": [evidence.refused_quote_context(row) for row in research.refused],
+        "rounds": rounds.list_rounds(research),
     }
 
 

@@ -18,7 +18,7 @@ from dashboard.addresses import address_of
 from dashboard.contexts.aspects import describe_open, exclude_dropped, limits_of, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.parsing import DISPUTED
-from dashboard.markdown.report import DISPUTE, OPEN, open_points
+from dashboard.markdown.report import DISPUTE, OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Round
@@ -91,19 +91,12 @@ def listed_open(rows: RunRows) -> int | None:
     return rows.report.checks.get("open_points") if rows.report else None
 
 
-def describe_left_open(rows: RunRows) -> Iterator[tuple[str, str]]:
-    """Yield what the report says it leaves open, apart from what was missing before it was written;
-    of a report without such a list, the latter alone.
+def describe_left_open(rows: RunRows) -> str:
+    """Return what the report says it leaves open; of a report that lists no such points, what the
+    last assessment found missing.
     """
-    missing = describe_open(rows)
-    if listed_open(rows) is None or rows.report is None:
-        yield _("Left open"), missing
-        return
-    points = open_points(rows.report.markdown, rows.run.language)
-    yield _("Left open"), "; ".join(points)
-    if missing:
-        told = _("Before the report was written, this was still missing: %(gaps)s.")
-        yield _("Last assessment"), told % {"gaps": missing}
+    points = rows.points_open
+    return describe_open(rows.research) if points is None else "; ".join(points)
 
 
 def _describe_doubt(rows: RunRows, cited: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -14,11 +14,9 @@ from dashboard import titles, words
 from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
-from dashboard.contexts.quality import listed_open
 from dashboard.contexts.quotes import anchor_of
 from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from dashboard.markdown.report import open_points
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import cause_in_words, worded
@@ -313,8 +311,8 @@ def _points_left(rows: RunRows, unanswered: Collection[str]) -> list[str]:
     """Return the points that the report lists as open; of one without such a list, what the last
     assessment missed on other sub-questions than these.
     """
-    if rows.report and listed_open(rows) is not None:
-        return open_points(rows.report.markdown, rows.run.language)
+    if rows.points_open is not None:
+        return rows.points_open
     return [
         gap.text
         for gap in rows.progress.gaps

@@ -273,19 +273,31 @@ def _is_answer(block: Sequence[Token]) -> bool:
 
 def _anchor_headings(tokens: list[Token], language: str) -> list[Heading]:
     found: list[Heading] = []
-    still_open = labels_for(language)["still_open"]
+    still_open, has_open = labels_for(language)["still_open"], False
     for opening, inline in pairwise(tokens):
+        if opening.type == "paragraph_open" and _is_left_open(inline, still_open):
+            opening.attrSet("class", "left-open")
+            if not has_open:
+                opening.attrSet("id", OPEN)
+            has_open = True
         if opening.type == "heading_open" and opening.tag == "h2":
             text = plain_text(inline)
-            anchor = OPEN if text == still_open else f"section-{len(found) + 1}"
+            is_list = text == still_open and not has_open
+            has_open = has_open or is_list
+            anchor = OPEN if is_list else f"section-{len(found) + 1}"
             heading = Heading(anchor, text)
             opening.attrSet("id", heading.anchor)
             found.append(heading)
     return found
 
 
+def _is_left_open(inline: Token, still_open: str) -> bool:
+    """Return whether a paragraph is the line of a section that says what is open on it."""
+    return bool(in_italics(inline)) and plain_text(inline).startswith(f"{still_open}: ")
+
+
 def open_points(markdown: str, language: str = ENGLISH) -> list[str]:
-    """Return the points that a report in this language lists as still open."""
+    """Return the points under "Still open" of a report in this language."""
     heading, is_open, found = labels_for(language)["still_open"], False, []
     for opening, inline in pairwise(parse_with_places(markdown)):
         if opening.type == "heading_open":

@@ -11,13 +11,16 @@ from django.db.models import Count, F, QuerySet, prefetch_related_objects
 
 from dashboard.addresses import is_shared
 from dashboard.markdown.parsing import markers_in_text
+from dashboard.markdown.report import open_points
 from dashboard.markdown.sources import shareable
 from dashboard.markdown.statements import CitedText, cited_texts
+from dashboard.queries.lineage import run_that_searched
 from dashboard.titles import name_parts, planned_headings
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.origin import lone_origin
 from research.engine.records import Status
 from research.engine.text.similarity import near_copies
+from research.engine.text.tokens import capitalize_heading
 from research.engine.untrusted.search_words import USER
 from research.fetch.sites import independence_key
 from research.models import (
@@ -32,6 +35,7 @@ from research.models import (
     Verdict,
 )
 from research.models.journal import PUBLIC
+from research.models.runs import REWRITES
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
 from research.readmodel.run_rows import Committed, trust_of
@@ -42,6 +46,16 @@ REFUSED_SHOWN = 40
 
 
 class RunRows(Committed):
+    @cached_property
+    def research(self) -> RunRows:
+        """Return the rows that tell how the report was researched: of an ended version that was
+        only rewritten, those of the run that searched, unless it was deleted.
+        """
+        if not self.run.ended or self.run.kind not in REWRITES:
+            return self
+        searched = run_that_searched(self.run)
+        return RunRows(searched) if searched else self
+
     @cached_property
     def progress(self) -> Progress:
         return build_payload(self)
@@ -88,6 +102,15 @@ class RunRows(Committed):
             points = [(gap.aspect or "", gap.text) for gap in gaps]
         counts, asked = Counter(part for part, _ in points), {each.text for each in self.aspects}
         return {part: text for part, text in points if counts[part] == 1 and text not in asked}
+
+    @cached_property
+    def points_open(self) -> list[str] | None:
+        """Return the points that the report says it leaves open; None if it has no such list."""
+        if self.report is None or self.report.checks.get("open_points") is None:
+            return None
+        if left := self.report.checks.get("left_open"):
+            return [capitalize_heading(text) for _, text in left]
+        return open_points(self.report.markdown, self.run.language)
 
     @cached_property
     def voice_noun(self) -> str:

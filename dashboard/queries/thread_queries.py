@@ -10,11 +10,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import Http404
 
+from dashboard.queries.lineage import ancestor_runs, run_that_searched
 from dashboard.queries.queries import THREAD_FIELDS, Viewer, with_reports
 from dashboard.queries.run_rows import RunRows, labels_cited, labels_of_earlier
 from research.models import Aspect, Evidence, Report, Run, Source, Thread
 from research.models.lookups import keep_alphanumeric
-from research.models.runs import REWRITES
 
 VERSION_FIELDS = ("public_id", "kind", "reason", "status", "termination_reason", "created_at")
 LONGEST_THREAD = 200
@@ -64,22 +64,8 @@ def found_earlier(run: Run) -> dict[str, Earlier]:
 
 def searched_for(run: Run) -> Earlier | None:
     """Return the run whose research a rewritten version is based on; None if it was deleted."""
-    row = next((row for row in ancestor_runs(run) if row.kind not in REWRITES), None)
+    row = run_that_searched(run)
     return Earlier(row.public_id, _numbers(run).get(row.pk)) if row else None
-
-
-def ancestor_runs(run: Run) -> Sequence[Run]:
-    """Return the runs that a run was made from, nearest first."""
-    if run.parent_id is None:
-        return []
-    earlier = Run.objects.filter(thread=run.thread_id, pk__lt=run.pk)
-    rows = {row.pk: row for row in earlier.only("public_id", "kind", "parent")}
-    found = []
-    parent = rows.get(run.parent_id)
-    while parent is not None:
-        found.append(parent)
-        parent = rows.get(parent.parent_id)
-    return found
 
 
 def _numbers(run: Run) -> dict[int, int]:

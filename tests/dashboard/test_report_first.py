@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.titles import asking_part, short_title, shorten
 from dashboard.words import format_day
-from research.models import Aspect, EvidenceSource, Gap, Run, Thread
+from research.models import Aspect, EvidenceSource, Gap, Round, Run, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
 REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
@@ -372,6 +372,44 @@ def test_head_and_list_count_as_open_what_the_report_lists(
     assert "1 point open" in text(shown(client, "/runs/"), ".run-facts"), "the gap, without a list"
 
 
+def test_the_head_leads_to_the_first_section_that_leaves_a_point_open(
+    client: Client, run: Run
+) -> None:
+    version = run.reports.get()
+    open_here = "## Owners\n\nNobody. [1]\n\n*Still open: who has it; since when.*\n\n"
+    later = "## Taxes\n\nNone. [1]\n\n*Still open: the rate.*\n\n## Still open\n\n- The age\n"
+    run.reports.update(markdown=f"{version.markdown}\n\n{open_here}{later}")
+    page = shown(client, f"/runs/{run.public_id}/")
+    [first, second] = page.select("p.left-open")
+    assert text_of(first) == "Still open: who has it; since when."
+    assert first["id"] == "open" and "id" not in second.attrs
+    [listed] = [each for each in page.select(".report h2") if each.get_text() == "Still open"]
+    assert listed["id"] != "open"
+
+
+def test_a_version_written_anew_shows_the_research_that_it_rests_on(
+    client: Client, run: Run
+) -> None:
+    Run.objects.update(round=1, termination_text="Stopped: enough.", usage={"searches": 8})
+    run.rounds.update(pages_read=5)
+    later = make_later(run, kind="reshape", termination_text="Written anew.", round=0)
+    Round.objects.create(run=later, number=0, stage="overview", closed=True, decision="Taken over.")
+    pages = [shown(client, f"/runs/{each.public_id}/research/") for each in (run, later)]
+    for shows in (".round", ".gaps li", ".chart", ".quality"):
+        first, second = ([text_of(each) for each in page.select(shows)] for page in pages)
+        assert first == second and first, shows
+    lines = [text_of(each) for each in pages[1].select(".account > div")]
+    assert "Ended Enough." in lines
+    assert any(line.startswith("Work done 8 searches in 1 round, 5 pages read.") for line in lines)
+    [written] = [line for line in lines if line.startswith("Written")]
+    assert written.endswith("written anew from these findings, without another search.")
+    assert "Written" not in " ".join(text_of(each) for each in pages[0].select(".account dt"))
+    later.parent = None
+    later.save()
+    alone = shown(client, f"/runs/{later.public_id}/research/")
+    assert "Ended Written anew." in [text_of(each) for each in alone.select(".account > div")]
+
+
 def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run) -> None:
     second = add_evidence(run, 2)
     second.quotes.update(url="https://b.test/", independence_key="b.test")
@@ -401,8 +439,8 @@ def test_a_finished_run_says_in_a_few_lines_how_it_was_researched(client: Client
     assert [line.get_text() for line in lines] == [
         "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
         "A model rated the findings 7.8 of 10; research can stop at 7.0.",
-        "2 of 2 statements carry a citation.",
         "Enough.",
+        "2 of 2 statements carry a citation.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")
 
@@ -569,10 +607,12 @@ def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
     run.reports.update(markdown=f"{version.markdown}{section}", checks={"open_points": len(points)})
     page = shown(client, f"/runs/{run.public_id}/research/")
     account = [row.get_text() for row in page.select(".account > div")]
-    *_, earlier = account
     told = [line for line in account if line.startswith("Left open")]
     assert told == ["Left openThe age; Its owner"] * bool(points)
-    assert earlier.startswith("Last assessmentBefore the report was written, this was still miss")
+    left = [["A1", point.lower()] for point in points]
+    run.reports.update(checks={"open_points": len(points), "left_open": left})
+    page = shown(client, f"/runs/{run.public_id}/research/")
+    assert [row.get_text() for row in page.select(".account > div")] == account
     assert text(page, ".gaps h2") == "Missing at the last assessment"
 
 

@@ -51,6 +51,7 @@ class Form(IntEnum):
     Of many sentences behind a finding the quotes kept tell most of its claim. Authors are told what
     the tables hold. Canaries name their sources like statements. Commands may have names of the
     asker's tables and columns. A late statement never parts one from another that refers back.
+    What is open on a sub-question stands in its section.
     """
 
 

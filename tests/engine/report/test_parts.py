@@ -378,7 +378,7 @@ def test_a_report_lists_what_was_still_missing_in_its_sections() -> None:
     draft = Draft((), (Section("A1", (Statement("It fell in spring.", ("E1",)),)),))
     for is_led in (True, False):
         told = render_report(known, draft, "", 0, 0, Layout(is_led=is_led)).markdown
-        assert ("## Still open\n\n- The day on which it fell\n\n" in told) is is_led
+        assert ("\n\n*Still open: the day on which it fell.*\n\n" in told) is is_led
 
 
 def test_a_small_share_of_statements_in_two_documents_is_not_told() -> None:

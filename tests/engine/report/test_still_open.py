@@ -47,8 +47,12 @@ def rendered(known: Ledger, *points: tuple[str, str], layout: Layout = LED) -> R
 
 
 def listed(known: Ledger, *points: tuple[str, str]) -> list[str]:
-    _, _, rest = rendered(known, *points).markdown.partition("## Still open\n\n")
-    return [line[2:] for line in rest.partition("\n\n")[0].splitlines()]
+    """Return the open points of the section, then those that are listed behind all sections."""
+    told = rendered(known, *points).markdown
+    _, _, here = told.partition("*Still open: ")
+    _, _, rest = told.partition("## Still open\n\n")
+    within = here.partition(".*\n")[0].split("; ") if here else []
+    return [*within, *(line[2:] for line in rest.partition("\n\n")[0].splitlines())]
 
 
 @pytest.mark.parametrize(
@@ -86,16 +90,32 @@ def test_a_point_is_not_told_by_a_replaced_value_that_the_report_leaves_out(know
 
 def test_where_the_author_names_nothing_the_report_lists_nothing(known: Ledger) -> None:
     assert listed(known) == [] and rendered(known).open_points == ()
-    assert listed(known, *[("A1", "how it is paid")] * 2) == ["How it is paid"]
+    assert listed(known, *[("A1", "how it is paid")] * 2) == ["how it is paid"]
     many = [("A1", f"how the {thing} is paid") for thing in ("rope", "crane", "light", "pilot")]
     many += [("A1", f"whether {thing} counts") for thing in ("mud", "ice", "tar", "oak")]
     assert len(listed(known, *many)) == MOST_OPEN
 
 
+def test_a_point_stands_in_its_section_and_behind_all_where_it_has_none(known: Ledger) -> None:
+    points = [
+        ("A1", "how it is paid."),
+        ("A1", "whether water counts"),
+        ("A2", "whether strangers may"),
+    ]
+    told = rendered(known, *points).markdown
+    section, _, rest = told.partition("## Still open\n\n")
+    assert section.endswith("[1]\n\n*Still open: how it is paid; whether water counts.*\n\n")
+    assert rest.startswith("- Whether strangers may\n\n")
+    as_table = rendered(known, *points, layout=replace(LED, as_table=True)).markdown
+    known.began = Form.COMPUTED
+    for before in (as_table, rendered(known, *points).markdown):
+        assert "*Still open" not in before and before.count("\n- ") >= len(points)
+
+
 def test_without_an_author_the_gaps_of_the_last_assessment_are_listed(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (Statement(FEE, ("E1",)),)),))
     told = render_report(known, draft, "", 0, 0, LED)
-    assert "## Still open\n\n- The fee in summer\n\n" in told.markdown
+    assert "\n\n*Still open: the fee in summer.*\n\n## " in told.markdown
     assert told.open_points == (OpenPoint("A1", "the fee in summer"),)
     assert render_report(known, draft, "", 0, 0, Layout()).open_points is None
     assert ", 1 of them with open points ·" in told.markdown
@@ -182,7 +202,7 @@ async def test_the_author_of_a_report_is_asked_what_it_leaves_open(
     ran = await world.ask(question, research_depth=depth)
     schemas = {each.task for each in world.model.requests if "open" in each.schema["properties"]}
     assert schemas == ({task} if task else set())
-    assert ("## Still open\n\n- Who keeps it today" in ran.report.markdown) is bool(task)
+    assert ("\n\n*Still open: who keeps it today.*" in ran.report.markdown) is bool(task)
     assert ran.report.checks.open_points == (1 if task else None)
     assert ran.of(Aspect)[0].open_points == bool(task)
     assert ran.report.checks.left_open == ((("A1", "who keeps it today"),) if task else ())

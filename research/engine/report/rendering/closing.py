@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from research.engine.assessment.answer_status import is_judged_by_code, supporting, tally
@@ -255,6 +255,12 @@ def _is_told(point: str, said: str) -> bool:
 def render_still_open(points: Iterable[str], marks: Markers) -> str:
     lines = [f"- {marks.escaped(capitalize_heading(text))}" for text in points]
     return f"## {marks.words['still_open']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def render_open_here(points: Sequence[str], marks: Markers) -> str:
+    """Return the line of a section that says what is open on it, "" without `points`."""
+    told = "; ".join(marks.escaped(text.rstrip(".")) for text in points)
+    return f"*{marks.words['still_open']}: {told}.*" if told else ""
 
 
 def render_next_steps(draft: Draft, marks: Markers) -> str:

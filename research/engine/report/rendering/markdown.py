@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.assessment.answer_status import is_close
@@ -30,6 +30,7 @@ from research.engine.report.rendering.closing import (
     render_next_steps,
     render_not_found,
     render_not_searched,
+    render_open_here,
     render_sources,
     render_steps,
     render_steps_left_out,
@@ -131,11 +132,11 @@ def render_report(
             marks.escaped,
         ),
         render_changes(draft, marks) if layout.lists_changes else "",
-        *_render_sections(ledger, draft, shown, marks, course),
+        *_render_sections(ledger, draft, shown, marks, course, points),
         "" if course else _render_timeline(draft, shown, marks),
         calculations_section(marks.calculations, marks.words, marks.of),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
-        render_still_open([each.text for each in points], marks),
+        render_still_open(_without_section(points, shown, marks), marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
@@ -162,10 +163,15 @@ def _code_of(draft: Draft, ledger: Ledger) -> frozenset[str]:
 
 
 def _render_sections(
-    ledger: Ledger, draft: Draft, shown: Draft, marks: Markers, course: str | None
+    ledger: Ledger,
+    draft: Draft,
+    shown: Draft,
+    marks: Markers,
+    course: str | None,
+    points: Sequence[OpenPoint],
 ) -> Iterator[str]:
-    """Yield the sections that are `shown`, or the draft's as a table; the timeline opens that on
-    the `course` of events.
+    """Yield the sections that are `shown`, each with the open `points` on it, or the draft's as a
+    table; the timeline opens that on the `course` of events.
     """
     layout = marks.layout
     if layout.as_table:
@@ -175,7 +181,17 @@ def _render_sections(
         opening = ""
         if each.aspect_id == course:
             opening = _render_timeline(draft, shown, marks, has_heading=False)
-        yield render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
+        told = render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
+        left = [point.text for point in points if point.aspect_id == each.aspect_id]
+        is_here = ledger.began >= Form.EDITED
+        yield "\n\n".join(filter(None, (told, render_open_here(left, marks) if is_here else "")))
+
+
+def _without_section(points: Sequence[OpenPoint], shown: Draft, marks: Markers) -> list[str]:
+    """Return the open points that stand in no section."""
+    is_listed = marks.layout.as_table or marks.ledger.began < Form.EDITED
+    parts = () if is_listed else {each.aspect_id for each in shown.sections}
+    return [each.text for each in points if each.aspect_id not in parts]
 
 
 def _render_timeline(draft: Draft, shown: Draft, marks: Markers, has_heading: bool = True) -> str:
