@@ -192,10 +192,17 @@ class Run:
 
     @property
     def refuses_findings_by(self) -> RefusesBy:
-        """Return when a difference between a finding and its quotes puts these in its place."""
-        if self.form < Form.COMPUTED or not self.verifier_sees_details:
+        """Return when a difference between a finding and its quotes puts these in its place. A
+        verifier that is still to be tested counts as a good one: the report tests it first.
+        """
+        is_new = self.qualification is None and self.has_verifier and self.form >= Form.EDITED
+        if self.form < Form.COMPUTED or not (is_new or self.verifier_sees_details):
             return "likeness"
         return "things" if self.form >= Form.EDITED else "floor"
+
+    @property
+    def has_verifier(self) -> bool:
+        return self.has_model and self.config.has_verifier
 
     @property
     def verifier_sees_details(self) -> bool:
@@ -203,7 +210,7 @@ class Run:
         phrase that sets a statement apart from its quote.
         """
         known = self.qualification
-        if known is None or not (self.has_model and self.config.has_verifier):
+        if known is None or not self.has_verifier:
             return False
         return known.missed <= self.config.verifier_most_missed_details
 

@@ -136,6 +136,10 @@ _NO_TITLE = re.compile(
 _DECORATION = re.compile(r" {4}|\s*(?:$|<|!\[|\[!\[|\[[^\]]*\](?:\(|:))")
 # "[text](https://example.org)", "![alt](logo.png)"
 _TITLE_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+# "    12. An item", "        a. Its part"
+_FAR_ITEM = re.compile(r"(?: {4,}|\t+)(?:\d{1,3}|[a-z])[.)]\s+\S")
+# "4.1. Powers", "2 Scope"
+_NUMBERED = re.compile(r" {0,3}(\d{1,2}(?:\.\d{1,2}){0,2})\.?\s+([A-ZÄÖÜ].{1,80})")
 # "**strong**", "_slanted_", "`code`"
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1")
 
@@ -147,7 +151,7 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
     if markdown:
         fields, content = _front_matter(content)
     lines = [line.rstrip() for line in content.split("\n")]
-    lines = _markdown(lines) if markdown else lines
+    lines = _markdown(lines) if markdown else [*_numbered_headings(outdented_items(lines))]
     text = _tidy(_without_marks(lines) if markdown else lines)
     if not text:
         raise EmptyPageError("the page contains no readable text")
@@ -158,6 +162,35 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
         kind=kind_of(url),
     )
+
+
+def outdented_items(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a plain text with far indented numbered items, which Markdown would take
+    for code, at its margin, and what goes on with them less than four columns behind it.
+    """
+    is_item = False
+    for line in lines:
+        item = _FAR_ITEM.match(line)
+        is_item = bool(item) or (is_item and bool(_INDENTED.match(line)))
+        if item:
+            yield line.lstrip()
+        else:
+            yield f"   {line.lstrip()}" if is_item and line else line
+
+
+def _numbered_headings(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a plain text whose numbered headings ("4.1. Powers"), between blank lines,
+    are headings; only where some number has several parts, since others may count items.
+    """
+    told = ["", *lines, ""]
+    alone = [
+        _NUMBERED.match(line) if not before and not after else None
+        for before, line, after in zip(told, told[1:], told[2:], strict=False)
+    ]
+    has_parts = any(found and "." in found[1] for found in alone)
+    for line, found in zip(told[1:-1], alone, strict=True):
+        is_heading = has_parts and found and not _SENTENCE_END.search(found[2])
+        yield f"{'#' * (2 + found[1].count('.'))} {line.strip()}" if found and is_heading else line
 
 
 def _front_matter(content: str) -> tuple[dict[str, str], str]:

@@ -20,7 +20,8 @@ def quote_span(
     sentences: Sequence[Sentence], text: str, by_section: bool = False
 ) -> tuple[int, int] | None:
     """Offsets of the first run of neighbouring sentences that makes a quote of fit length; with
-    `by_section` it ends where the section of its first sentence does.
+    `by_section` it ends where the section of its first sentence does, and goes on with the items of
+    a list.
 
     A sentence longer than `MAX_QUOTE` characters is cut at a word.
     """
@@ -29,7 +30,10 @@ def quote_span(
     run = [sentences[0]]
     for sentence in sentences[1:]:
         joined = sentence.end - run[0].start
-        if sentence.number != run[-1].number + 1 or joined > MAX_QUOTE or sentence.kind == "item":
+        if sentence.number != run[-1].number + 1 or joined > MAX_QUOTE:
+            break
+        is_list = run[-1].kind == "item" or run[-1].text.endswith((":", "："))
+        if sentence.kind == "item" and not (by_section and is_list):
             break
         if by_section and sentence.section != run[0].section:
             break

@@ -85,15 +85,16 @@ LEAST_VALUES, LEAST_CHANGES = 2, 2
 """Fewest values of a row or column of a comparison, and rows of a table of changes."""
 
 
-def well_filled(table: Table) -> Table:
-    """Return a table without rows and columns of fewer than two values, of one where it has only
-    one column; nothing if less than half of the rest is filled.
+def well_filled(table: Table, least_of_row: int = LEAST_VALUES) -> Table:
+    """Return a table without columns of fewer than two values and rows of fewer than
+    `least_of_row`, of one where it has only one column; nothing if less than half of the rest is
+    filled.
     """
     rows, columns, cells = table
     by_column = Counter(column for _, column in cells)
     kept_columns = tuple(name for name in columns if by_column[name] >= LEAST_VALUES)
     by_row = Counter(row for row, column in cells if column in kept_columns)
-    least = min(LEAST_VALUES, len(kept_columns))
+    least = min(least_of_row, len(kept_columns))
     kept_rows = tuple(name for name in rows if by_row[name] >= least)
     kept = {
         place: cell
@@ -101,6 +102,6 @@ def well_filled(table: Table) -> Table:
         if place[0] in kept_rows and place[1] in kept_columns
     }
     if (kept_rows, kept_columns) != (rows, columns):
-        return well_filled((kept_rows, kept_columns, kept))
+        return well_filled((kept_rows, kept_columns, kept), least_of_row)
     is_table = len(rows) >= LEAST_VALUES and 2 * len(cells) >= len(rows) * len(columns)
     return table if cells and is_table else NO_TABLE

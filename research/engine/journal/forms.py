@@ -51,7 +51,10 @@ class Form(IntEnum):
     Of many sentences behind a finding the quotes kept tell most of its claim. Authors are told what
     the tables hold. Canaries name their sources like statements. Commands may have names of the
     asker's tables and columns. A late statement never parts one from another that refers back.
-    What is open on a sub-question stands in its section.
+    What is open on a sub-question stands in its section. A verifier that is still to be tested
+    counts as a good one when pages are read; of a refused claim every quote is a finding.
+    A quote may have several items of a list. Cells of a table may rest on several findings
+    together, and rows have one value or more.
     """
 
 

@@ -53,7 +53,7 @@ from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
-from research.engine.report.parts.comparison import LONGEST_VALUE, has_value
+from research.engine.report.parts.comparison import LONGEST_VALUE, has_value, have_value_together
 from research.engine.report.parts.dating import (
     amounts_of,
     asks_for_changes,
@@ -278,12 +278,13 @@ def _table(run: Run, answer: CompareAnswer, replaced: dict[str, str]) -> Table:
     ledger = run.ledger
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
     columns = unique_texts(map(normalise_space, filter(None, answer.properties)))[:MOST_COLUMNS]
+    names = (*rows, *columns) if run.form >= Form.EDITED else ()
     cells: dict[tuple[str, str], tuple[str, Cell]] = {}
     for said in answer.cells:
         place = normalise_space(said.entity), normalise_space(said.property)
         fitting = [
             record
-            for record in _with_value(ledger, said.evidence, place[0], said.value)
+            for record in _with_value(ledger, said.evidence, place[0], said.value, names)
             if record.id not in replaced and not _is_recalled(ledger, record, said.value, replaced)
         ]
         if place[0] not in rows or place[1] not in columns or not fitting:
@@ -295,6 +296,8 @@ def _table(run: Run, answer: CompareAnswer, replaced: dict[str, str]) -> Table:
     if not cells or len(rows) < 2:
         return NO_TABLE
     table = tuple(rows), tuple(columns), {place: cell for place, (_, cell) in cells.items()}
+    if run.form >= Form.EDITED:
+        return well_filled(table, least_of_row=1)
     return well_filled(table) if run.form >= Form.COMPUTED else table
 
 
@@ -372,10 +375,17 @@ def _in_order(changes: Sequence[ToldChange], ledger: Ledger) -> tuple[ToldChange
     return tuple(told[said] for said in MainFindings(ledger).most_direct_first(told))
 
 
-def _with_value(ledger: Ledger, ids: Iterable[str], what: str, value: str) -> list[Evidence]:
-    """Return the records of these ids whose quotes give a value of something."""
-    records = (ledger.book.records.get(i) for i in unique_texts(map(id_in, ids)))
-    return [r for r in records if r and has_value(r, what, value)]
+def _with_value(
+    ledger: Ledger, ids: Iterable[str], what: str, value: str, names: Sequence[str] = ()
+) -> list[Evidence]:
+    """Return the records of these ids whose quotes give a value of something; with the `names` of
+    what is compared all of them if they only give it together.
+    """
+    told = (ledger.book.records.get(i) for i in unique_texts(map(id_in, ids)))
+    records = [r for r in told if r]
+    found = [r for r in records if has_value(r, what, value)]
+    is_shared = names and not found and have_value_together(records, what, value, names)
+    return records if is_shared else found
 
 
 def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
     most_relevant,
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.ports import ModelRequest
 from research.engine.records import Evidence, OpenPoint
 from research.engine.report.draft import (
@@ -50,6 +51,7 @@ from research.engine.report.draft import (
 )
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.parts.inline_quotes import quotable, quoted_if_due
+from research.engine.report.parts.sources import lone_titles
 from research.engine.report.report_format import (
     LENGTHS,
     MOST_OPEN,
@@ -71,17 +73,14 @@ WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4200)
 TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 4200)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
-MOST_STEPS = 6
-VERDICT_FROM, MOST_OF_A_VERDICT = 3, 2
-"""Sub-questions from which a verdict opens the short answer, and the sentences that it may have."""
+VERDICT_FROM, MOST_OF_A_VERDICT, MOST_STEPS = 3, 2, 8
+"""Sub-questions from which a verdict opens the short answer; sentences of that, and next steps."""
 LEAST_DRAFT = 400
 """Minimum number of words for the sections of a draft, however long its tables are."""
 MOST_SOUGHT = 12
 """Words that an open point is looked for by, besides its own."""
 SPARE_DRAFT = 2
-"""Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
-statements that take fewest words.
-"""
+"""Drafted words of a broad quick report for each that it may keep, which code chooses."""
 
 
 async def write_draft(run: Run) -> Draft:
@@ -183,7 +182,16 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
         "tables": told_tables(run),
+        "titles": told_titles(run),
+        "has_course": any(
+            asks_for_course(text, ledger.began) for text in (run.question.text, *asked)
+        ),
     }
+
+
+def told_titles(run: Run) -> Mapping[str, str]:
+    """Return the titles of pages that stand for their one site; none before `Form.EDITED`."""
+    return lone_titles(run.ledger) if run.form >= Form.EDITED else {}
 
 
 def told_tables(run: Run) -> list[str]:
@@ -297,6 +305,7 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
         next_steps=tuple(
             with_known_figures([cite_ids(text, ledger) for text in steps[:MOST_STEPS]], said)
         ),
+        is_whole=ledger.began >= Form.EDITED,
     )
 
 

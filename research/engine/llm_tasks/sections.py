@@ -26,6 +26,7 @@ from research.engine.llm_tasks.draft import (
     open_points,
     statements_of,
     told_tables,
+    told_titles,
     usable_evidence,
 )
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, ask_model, request_for
@@ -217,6 +218,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
         "tables": told_tables(run),
+        "titles": told_titles(run),
     }
 
 

@@ -129,7 +129,8 @@ class Draft:
     the model related the evidence as it wrote, `cells` are things, properties and values of the
     table that it proposed. `next_steps` are what the model infers that the asker should do, `open`
     is what it says the report leaves open; None where no model did. `course` tells the course of
-    events across the sections, `clashes` are what contradicts each other.
+    events across the sections, `clashes` are what contradicts each other. Of one that `is_whole`
+    one author wrote all sections, and told the course of events in them.
     """
 
     short_answer: tuple[Statement, ...]
@@ -145,6 +146,7 @@ class Draft:
     open: tuple[OpenPoint, ...] | None = None
     course: tuple[Statement, ...] = ()
     clashes: tuple[Clash, ...] = ()
+    is_whole: bool = False
 
     @property
     def statements(self) -> list[Statement]:

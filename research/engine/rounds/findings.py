@@ -110,11 +110,12 @@ def check_finding(
 
     What dictates the words of others becomes a quotation, whatever the model made of it. A claim
     that its quote doesn't support is replaced by the quote if that has most of its words or answers
-    the sub-question, and refused otherwise. `lines` are the sentences that the claim refers to; the
-    page of the first one counts. Where a good verifier judges later what the report says,
-    `refuses_by` is "things": claims are kept whose figures, dates and names are those of all of
-    their quotes. A date or number may then stand in the heads of the page, and a name in sentences
-    `beside` them on other pages, as in "A and B both give this date". With `in_context` each quote
+    the sub-question, since `Form.EDITED` by each of several quotes, and refused otherwise. `lines`
+    are the sentences that the claim refers to; the page of the first one counts. Where a good
+    verifier judges later what the report says, `refuses_by` is "things": claims are kept whose
+    figures, dates and names are those of all of their quotes. A date or number may then stand in
+    the heads of the page, and a name in sentences `beside` them on other pages, as in "A and B both
+    give this date". With `in_context` each quote
     keeps to one section and has its heading, and one that refers back begins with the sentence
     before it; in runs before `Form.EDITED` all have the heading of the first.
     """
@@ -145,6 +146,9 @@ def check_finding(
         return
     if reason := find_claim_fault(claim, source.quote, context, source.day):
         reading.refusals.append(Refusal(claim, page.url, reason))
+        if also and keeps_all and in_context:
+            reading.findings += _quotes_on(claim, sources, aspect)
+            return
         refused, claim = claim, quotes.plain_quote(source.quote)
         heads = f"{page.title} {source.section}"
         if not _is_on(refused, claim) and not is_answer(claim, heads, aspect.text):
@@ -189,6 +193,17 @@ def _as_quotations(
     kept = len(sources) if keeps_all else 1
     joined, also = " … ".join(told[:kept]), tuple(sources[1:kept])
     return [Finding(joined, aspect.id, sources[0], 1.0, ("dictated",), also)]
+
+
+def _quotes_on(claim: str, sources: Sequence[QuoteSource], aspect: Aspect) -> list[Finding]:
+    """Return the quotes of a refused claim as findings, each by itself, if they are on it."""
+    told = [quotes.plain_quote(each.quote) for each in sources]
+    if not _is_on(claim, " ".join(told)):
+        return []
+    return [
+        Finding(quote, aspect.id, each, 1.0, claim_doubts(quote))
+        for quote, each in zip(told, sources, strict=True)
+    ]
 
 
 def _is_carried_together(

@@ -26,7 +26,7 @@ PLACES = {
     "key figures": f"| The `work_mem` | **`{SETTING}`** [",
     "changes": f"| The setting | `{SETTING}` [",
     "next steps": f"1. Try `{OPTION}`. [",
-    "still open": f"- How long readers wait at night for `{OPTION}` in",
+    "still open": f"*Still open: how long readers wait at night for `{OPTION}` in",
 }
 
 

@@ -167,16 +167,40 @@ def test_only_wording_is_left_to_a_good_verifier(said: str, kept_by: Sequence[Re
         (3, Form.EDITED, "likeness"),
         (2, Form.COMPUTED, "floor"),
         (2, Form.REPAIRED, "likeness"),
+        (None, Form.EDITED, "things"),
+        (None, Form.COMPUTED, "likeness"),
     ],
 )
 def test_a_verifier_that_missed_little_is_left_the_wording_of_findings(
-    missed: int, form: Form, by: RefusesBy
+    missed: int | None, form: Form, by: RefusesBy
 ) -> None:
+    """So is one that is still to be tested, but not the wording of statements."""
     journal: Any = SimpleNamespace(has_model=True)
-    known = Qualification("", 80, missed, 80, 0)
+    known = None if missed is None else Qualification("", 80, missed, 80, 0)
     run = Run(Question(ASKED, "2026-01-01"), ResearchConfig(), journal, form=form)
     run.qualification = known
     assert run.refuses_findings_by == by
+    assert run.verifier_sees_details is (missed == 2)
+    run.config = run.config.model_copy(update={"enable_verifier": False})
+    assert run.refuses_findings_by == "likeness"
+
+
+def test_of_a_refused_claim_each_of_several_quotes_is_a_finding() -> None:
+    text = "The lamp was lit in 1901.\n\nBirds nest here.\n\nThe bell was hung in 1912."
+    lines: Any = [*_lines(text)][::2]
+    said = "The lamp was lit in 1901, and the bell was hung in Leith in 1913."
+    told = ["The lamp was lit in 1901.", "The bell was hung in 1912."]
+    for in_context, kept in ((True, told), (False, [])):
+        reading, aspect = Reading(), Aspect("A1", ASKED, ASKED, "plan", 0)
+        check_finding(
+            reading, said, lines, aspect, ASKED, 3, refuses_by="things", in_context=in_context
+        )
+        assert len(reading.refusals) == 1
+        assert [each.claim for each in reading.findings] == kept
+    reading = Reading()
+    said = "Said elsewhere: the keeper of Kinghorn sold his boat to a lamp maker in 1913."
+    check_finding(reading, said, lines, aspect, ASKED, 3, refuses_by="things", in_context=True)
+    assert reading.findings == [] and len(reading.refusals) == 1
 
 
 def test_the_heads_of_a_page_tell_its_version_to_a_good_verifier() -> None:

@@ -8,8 +8,8 @@ from decimal import Decimal
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
-from research.engine.report.parts.timeline import render_cell
 from research.engine.report.rendering.markdown_escape import escape_markdown
+from research.engine.report.rendering.tables import render_table
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.quantities import parse_value
@@ -21,6 +21,7 @@ LEAST_COMPARED = 2
 MISSING = "–"
 LONGEST_VALUE = 12
 """Words of a cell."""
+_COUNTING = term_set("all any both certain each few many most no none not only other some several")
 LONGEST_COLUMN = 40
 """Words of a sentence that gives all values of a column."""
 
@@ -94,12 +95,6 @@ def render_figures(
         date = words.date(figure.date) or words["undated"]
         rows.append([name, value, *([date] if is_dated else [])])
     return f"## {words['key_figures']}\n\n{render_table(rows)}"
-
-
-def render_table(rows: list[list[str]]) -> str:
-    """Return rows as a Markdown table; the first one is its head."""
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(map(render_cell, line))} |" for line in lines)
 
 
 def told_columns(relations: Relations, words: Labels, language: str) -> dict[str, Statement]:
@@ -190,6 +185,28 @@ def has_value(record: Evidence, entity: str, value: str) -> bool:
     named = term_set(" ".join((quoted, record.claim, *(s.title for s in record.sources))))
     is_short = 0 < len(value.split()) <= LONGEST_VALUE
     return is_short and gives_value(quoted, value) and bool(term_set(entity) & named)
+
+
+def have_value_together(
+    records: Iterable[Evidence], entity: str, value: str, names: Iterable[str]
+) -> bool:
+    """Return whether the quotes of records together have the numbers and some words of a short
+    value, one of them names its entity, and the other words are those of their claims or of the
+    `names` of what is compared, or count ("certain").
+    """
+    told = [*records]
+    quoted = " ".join(source.quote for record in told for source in record.sources)
+    claims = " ".join(record.claim for record in told)
+    titles = " ".join(source.title for record in told for source in record.sources)
+    numbers, terms = set(entities.find_numbers(value)), term_set(value)
+    words = {term for term in terms if not any(c.isdecimal() for c in term)} - _COUNTING
+    return (
+        0 < len(value.split()) <= LONGEST_VALUE
+        and numbers <= set(entities.find_numbers(quoted))
+        and words <= term_set(" ".join((quoted, claims, *names)))
+        and bool(terms & term_set(quoted))
+        and bool(term_set(entity) & term_set(" ".join((quoted, claims, titles))))
+    )
 
 
 def gives_value(quoted: str, value: str) -> bool:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
 from research.engine.report.draft import Statement
+from research.engine.report.rendering.tables import render_table
+from research.engine.text.dates import find_dates
+from research.engine.text.tokens import capitalize_heading
 
 MOST_SENTENCES = 5
+LEAST_DATED = 3
+"""Fewest items with dates that are a table."""
+_LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,40})[:：](?:\*\*)?\s+(?=\S)")
 
 
 def render_paragraphs(
-    statements: Sequence[Statement], shown: Sequence[str], most: int = MOST_SENTENCES
+    statements: Sequence[Statement],
+    shown: Sequence[str],
+    most: int = MOST_SENTENCES,
+    heads: tuple[str, str] | None = None,
 ) -> str:
     """Return the sentences as Markdown: parallel items as a list, others in paragraphs of at most
     `most` sentences, cut into parts of about the same length. An item that is left alone is a
     sentence, and what introduced the list without evidence is left out.
 
     `shown` has the sentences as they are rendered, place by place; without `statements` none of
-    them is an item.
+    them is an item. With `heads`, items that each begin with a date and a colon are a table.
     """
     blocks: list[str] = []
     items = [each.is_item for each in statements] or [False] * len(shown)
@@ -33,10 +43,33 @@ def render_paragraphs(
     for is_item, group in groupby(told, key=lambda pair: pair[0]):
         texts = [text for _, text in group]
         if is_item:
-            blocks.append("\n".join(f"- {text}" for text in texts))
+            rows = [_dated(text) for text in texts] if heads else [None]
+            if heads and len(rows) >= LEAST_DATED and all(rows):
+                blocks.append(render_table([[*heads], *filter(None, rows)]))
+            else:
+                blocks.append("\n".join(f"- {text}" for text in texts))
         else:
             blocks += (" ".join(part) for part in _even_parts(texts, most))
     return "\n\n".join(blocks)
+
+
+def _dated(text: str) -> list[str] | None:
+    """Return the date that opens an item, and what happened then; None without one."""
+    label = _LABEL.match(text)
+    if label is None or not find_dates(label[1]):
+        return None
+    return [label[1].strip("* "), capitalize_heading(text[label.end() :])]
+
+
+def with_lone_items_as_sentences(statements: Sequence[Statement]) -> list[Statement]:
+    """Return statements, those that are the only item of a list beginning like sentences."""
+    items = [each.is_item for each in statements]
+    return [
+        replace(said, text=capitalize_heading(said.text))
+        if near == (False, True, False) and not (at and statements[at - 1].text.endswith(":"))
+        else said
+        for at, (said, near) in enumerate(zip(statements, _with_neighbours(items), strict=True))
+    ]
 
 
 def without_told(

@@ -231,7 +231,8 @@ def _published(
     """Return the names of the sites of sources as Markdown, their kind, if they have one, and their
     month, or the years from the first to the last.
     """
-    sites = unique_texts(site_name(source, ledger) for source in sources)
+    titles = lone_titles(ledger) if ledger.began >= Form.EDITED else {}
+    sites = unique_texts(titles.get(each.url) or site_name(each, ledger) for each in sources)
     names = escape_markdown(", ".join(sites[:MOST_SITES]))
     if more := len(sites) - MOST_SITES if len(sites) > MOST_SITES else 0:
         names = words["and_more"].format(names=names, n=more)

@@ -23,6 +23,7 @@ from research.engine.report.events import (
 from research.engine.report.parts.paragraphs import without_told
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.rendering.markdown_escape import escape_sentence, escape_with_code
+from research.engine.report.rendering.tables import render_cell
 from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import Date, find_dates, without_dates
 from research.engine.text.tokens import term_set, unique_texts
@@ -46,9 +47,9 @@ MOST_ADDED = 12
 
 def course_part(draft: Draft, ledger: Ledger) -> str | None:
     """Return the sub-question with a section that asks for the course of events, None if the
-    timeline is for no sub-question.
+    timeline is for no sub-question, or its author told it there.
     """
-    if draft.by_code:
+    if draft.by_code or draft.is_whole:
         return None
     parts = (section.aspect_id for section in draft.sections)
     texts = {part: ledger.aspects[part].text for part in parts}
@@ -168,6 +169,8 @@ def timeline_of(draft: Draft, ledger: Ledger) -> list[tuple[Date, Statement]]:
     """Return the dated statements, one with several events once for each, or none if they are too
     few for a timeline. Where the author told the course of events, it has those alone.
     """
+    if draft.is_whole:
+        return []
     if rows := _authored_rows(draft, ledger):
         return rows
     dated = dated_events(draft, ledger)
@@ -376,11 +379,6 @@ def _gives_month(date: Date, record: Evidence) -> bool:
     """Return whether a quote of the record contains the year and month."""
     found = (each.date for source in record.sources for each in find_dates(source.quote))
     return any(each[:2] == date[:2] for each in found)
-
-
-def render_cell(text: str) -> str:
-    """Return a text as a cell of a Markdown table."""
-    return " ".join(text.replace("|", "\\|").split())
 
 
 def _as_iso(date: Date) -> str:

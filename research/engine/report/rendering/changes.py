@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import LEAST_CHANGES, ToldChange
 from research.engine.report.draft import Draft
-from research.engine.report.parts.comparison import render_table
 from research.engine.report.parts.dating import YEAR, figure_date
 from research.engine.report.rendering.markers import Markers
+from research.engine.report.rendering.tables import render_table
 from research.engine.text.tokens import capitalize_heading, term_set
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")

@@ -12,9 +12,10 @@ from research.engine.offline.drafting import unjudged_words
 from research.engine.records import AnswerSupport, Aspect, AspectState, Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
-from research.engine.report.parts.timeline import course_events, render_cell
+from research.engine.report.parts.timeline import course_events
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import group_statements, render_disputed, with_site
+from research.engine.report.rendering.tables import render_cell
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels
 from research.engine.text.tokens import term_set

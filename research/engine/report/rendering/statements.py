@@ -24,7 +24,10 @@ from research.engine.report.parts.earlier_values import (
     tell_earlier,
     with_unit,
 )
-from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.paragraphs import (
+    render_paragraphs,
+    with_lone_items_as_sentences,
+)
 from research.engine.report.parts.sources import (
     doubt_mark,
     holder_of_side,
@@ -160,9 +163,14 @@ def _quoted_view(record: Evidence, marks: Markers) -> str:
 def inline_texts(
     statements: Iterable[Statement], marks: Markers, asked: Set[str] = frozenset()
 ) -> list[str]:
-    """Return the statements of a short answer, those that contradict each other as one text."""
+    """Return the statements of a short answer, those that contradict each other as one text; since
+    `Form.EDITED` with a mark alone, where sections tell both sides.
+    """
+    told = [*statements]
+    if marks.layout.is_led and not marks.layout.is_brief and marks.ledger.began >= Form.EDITED:
+        return [group.inline() for group in group_statements(told, marks, asked)]
     texts: list[str] = []
-    groups = rival_groups([*statements], marks.ledger)
+    groups = rival_groups(told, marks.ledger)
     for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
         if not is_disputed:
             said = [each for group in part for each in group]
@@ -171,9 +179,9 @@ def inline_texts(
         for first, *others in part:
             (own,) = group_statements([first], marks, asked, boxed=True)
             more = marks.untold.get(first, ())
-            told = [each.inline() for each in group_statements(others, marks, boxed=True)]
-            told += quoted_lines((marks.ledger.book.records[i] for i in more), marks)
-            texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(told)}")
+            beside = [each.inline() for each in group_statements(others, marks, boxed=True)]
+            beside += quoted_lines((marks.ledger.book.records[i] for i in more), marks)
+            texts.append(f"{own.inline()} ⚠ {marks.words['disagree']}: {' '.join(beside)}")
     return texts
 
 
@@ -204,7 +212,8 @@ def render_disputed(
     """Return statements in paragraphs and lists, quotations each apart, and in a box those that
     contradict each other.
     """
-    blocks: list[str] = []
+    blocks, ledger, words = list[str](), marks.ledger, marks.words
+    heads = (words["date"], words["event"]) if ledger.began >= Form.EDITED else None
 
     def kind(group: Sequence[Statement]) -> str:
         return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
@@ -218,11 +227,14 @@ def render_disputed(
             blocks += (_listed_sides(group, marks) for group in part)
             continue
         said = [each for group in part for each in group]
+        if ledger.began >= Form.EDITED:
+            said = with_lone_items_as_sentences(said)
         told = group_statements(said, marks, asked, named)
         if name == "quote":
             blocks += [group.paragraph() for group in told]
         else:
-            blocks.append(render_paragraphs(said, [group.inline() for group in told], most))
+            shown = [group.inline() for group in told]
+            blocks.append(render_paragraphs(said, shown, most, heads))
     return "\n\n".join(blocks)
 
 
