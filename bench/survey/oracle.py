@@ -20,6 +20,8 @@ from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
 from bench.world.verifying import is_carried, verdicts
 from research.engine import ModelAnswer, ModelRequest
+from research.engine.journal.forms import Form
+from research.engine.offline.questions.question import asks_for_course
 from research.engine.report.parts.dating import asks_for_changes
 from research.engine.text.tokens import term_set
 
@@ -308,7 +310,7 @@ class SurveyOracle:
                 yield {"name": counted[1], "value": value, "evidence": ids}
 
     def draft(self, envelope: Envelope) -> Answer:
-        stated = self._statements(envelope)
+        stated = self._in_order(envelope, self._statements(envelope))
         order = [sub.id for sub in envelope.lines("SUB-QUESTIONS")]
         stated.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
         first = {about: number for number, (about, _) in reversed([*enumerate(stated, 1)])}
@@ -333,8 +335,28 @@ class SurveyOracle:
         """Return the numbers of the first statements on each sub-question."""
         return [str(number) for number in sorted(first.values())]
 
-    def _statements(self, envelope: Envelope) -> list[tuple[str, str]]:
-        """Sub-question and sentence of each fact, as many as the wanted length has room for, in
+    def _in_order(
+        self, envelope: Envelope, told: Sequence[tuple[str, str, str]]
+    ) -> list[tuple[str, str]]:
+        """Return sub-questions and sentences; the events of one on their course are items with
+        their dates, in the order of these, behind its other sentences.
+        """
+        texts = {sub.id: sub.text for sub in envelope.lines("SUB-QUESTIONS")}
+        course = {part for part, text in texts.items() if asks_for_course(text, Form.EDITED)}
+        events = [
+            (self._facts[fact]["as_of"], about, f"- {self._facts[fact]['values'][0]}: {text}")
+            for about, text, fact in told
+            if about in course and self._facts[fact]["kind"] == "event"
+        ]
+        others = [
+            (about, text)
+            for about, text, fact in told
+            if about not in course or self._facts[fact]["kind"] != "event"
+        ]
+        return others + [(about, text) for _, about, text in sorted(events)]
+
+    def _statements(self, envelope: Envelope) -> list[tuple[str, str, str]]:
+        """Sub-question, sentence and id of each fact, as many as the wanted length has room for, in
         turns over the sub-questions; those on which most sources agree first.
         """
         lines = {line.id: line for line in envelope.lines("EVIDENCE")}
@@ -355,7 +377,7 @@ class SurveyOracle:
                     room -= len(text.split())
                     if room >= 0:
                         told.append((about, f"{text} [{', '.join(grouped[fact])}]", fact))
-        return [(about, text) for about, text, _ in self._rivals_together(told)]
+        return self._rivals_together(told)
 
     def worded(self, fact: str, shown: Sequence[str]) -> str:
         """Return the statement of a fact whose findings are `shown`: word for word the first."""

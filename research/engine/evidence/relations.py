@@ -71,11 +71,16 @@ class Relations:
 
     @property
     def tables(self) -> list[str]:
-        """Return what the tables of a report are on, in a line each."""
-        compared = f"{', '.join(self.entities)}: {', '.join(self.properties)}"
+        """Return what the tables of a report hold: a line for each thing compared, and one on what
+        the table of changes is on.
+        """
         changed = f"before and now: {'; '.join(change.what for change in self.changes)}"
         has_changes = len(self.changes) >= LEAST_CHANGES
-        return [compared] * bool(self.cells) + [changed] * has_changes
+        return [self._told_of(entity) for entity in self.entities] + [changed] * has_changes
+
+    def _told_of(self, entity: str) -> str:
+        cells = ((name, self.cells.get((entity, name))) for name in self.properties)
+        return f"{entity}: {'; '.join(f'{name}: {cell.value}' for name, cell in cells if cell)}"
 
 
 Table = tuple[tuple[str, ...], tuple[str, ...], Mapping[tuple[str, str], Cell]]
