@@ -38,7 +38,7 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
-FIRST_WORDS, ALSO_FOUND = 9, 60
+FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 120, 60
 """Words of a finding that is only named to the assessment, if its first clauses with a figure are
 long, and how many such there are.
 """
@@ -243,22 +243,26 @@ def _figures(claim: str) -> frozenset[str]:
 
 def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str, str]]:
     """Return sub-question and first clauses of the findings that aren't shown, so that no gap is
-    named for them: the newest, within this number of characters, where they are many or, as always
-    before `Form.EDITED`, where the question is broad.
+    named for them: of all sub-questions in turn, the newest of each first, within this number of
+    characters, where they are many. Before `Form.EDITED` they are the newest of all, and only where
+    the question is broad.
     """
     left_out = len(run.ledger.statable) - len(shown)
     if run.limits.notes < 2 and (run.form < Form.EDITED or left_out < LEAST_LEFT_OUT):
         return []
-    known = {record.id for record in shown}
-    rest = (record for record in reversed(run.ledger.statable) if record.id not in known)
-    told: list[tuple[str, str]] = []
-    for record in islice(_different_from(rest, shown), ALSO_FOUND):
-        words = _first_clauses(record.claim)
-        room -= len(words)
+    known, is_edited = {record.id for record in shown}, run.form >= Form.EDITED
+    rest = [record for record in reversed(run.ledger.statable) if record.id not in known]
+    new = _in_turns(rest) if is_edited else rest
+    told: list[Evidence] = []
+    for record in islice(
+        _different_from(new, shown), ALSO_FOUND if is_edited else ALSO_FOUND_BEFORE
+    ):
+        room -= len(_first_clauses(record.claim))
         if room < 0:
             break
-        told.insert(0, (str(record.aspect_id), words))
-    return told
+        told.append(record)
+    ordered = sorted(told, key=lambda record: int(record.id[1:]))
+    return [(str(record.aspect_id), _first_clauses(record.claim)) for record in ordered]
 
 
 def _different_from(records: Iterable[Evidence], shown: Iterable[Evidence]) -> Iterator[Evidence]:

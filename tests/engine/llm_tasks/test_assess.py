@@ -39,7 +39,7 @@ def test_findings_beyond_those_shown_are_named_by_their_first_words(
 
 def run_of(*records: Evidence) -> Any:
     limits = SimpleNamespace(notes=4)
-    return SimpleNamespace(limits=limits, ledger=ledger_of(*records))
+    return SimpleNamespace(limits=limits, ledger=ledger_of(*records), form=Form.EDITED)
 
 
 def claims(*said: str) -> list[Evidence]:
@@ -108,6 +108,20 @@ def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
         late,
         "The fund has three guards and a dog …",
     ]
+
+
+def test_so_many_are_named_of_all_sub_questions_in_turn() -> None:
+    old = [replace(each, aspect_id="A1") for each in claims(*(f"Fund {n}." for n in range(3)))]
+    new = [
+        replace(each, id=f"E{n}", aspect_id="A2")
+        for n, each in enumerate(claims(*(f"Guard {n} of them sleeps." for n in range(300))), 10)
+    ]
+    parts = [part for part, _ in assess.also_found(run_of(*old, *new), (), 100_000)]
+    assert len(parts) == assess.ALSO_FOUND and parts.count("A1") == len(old)
+    earlier = run_of(*old, *new)
+    earlier.form = Form.COMPUTED
+    parts = [part for part, _ in assess.also_found(earlier, (), 100_000)]
+    assert len(parts) == assess.ALSO_FOUND_BEFORE and "A1" not in parts
 
 
 @pytest.mark.virtual_time
