@@ -128,6 +128,7 @@ def render_in_parts(
         _make_label(first)
     headings = (*_mark_steps(answer), *headings)
     _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
+    _link_labels(answer, headings)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
     return RenderedParts(render_answer(answer, language), html, headings)
@@ -152,6 +153,21 @@ def _make_label(inline: Token) -> None:
         period = span_token("hidden", children[1].content[-1])
         children[1].content = children[1].content[:-1]
         every.insert(every.index(children[2]), period)
+
+
+def _link_labels(answer: Sequence[Token], headings: Sequence[Heading]) -> None:
+    """Let the names that open the items of an answer lead to the sections of these headings."""
+    anchors = {heading.text: heading.anchor for heading in headings}
+    for token in answer:
+        every = token.children or []
+        children = [child for child in every if child.content or child.nesting][:3]
+        if [child.type for child in children] != ["strong_open", "text", "strong_close"]:
+            continue
+        anchor = anchors.get(children[1].content.rstrip(":："))
+        if anchor and token.level > 1:
+            opens = Token("link_open", "a", 1, attrs={"href": f"#{anchor}"})
+            place = every.index(children[1])
+            every[place : place + 1] = [opens, children[1], Token("link_close", "a", -1)]
 
 
 def _mark_steps(answer: Sequence[Token]) -> list[Heading]:

@@ -372,6 +372,16 @@ def test_head_and_list_count_as_open_what_the_report_lists(
     assert "1 point open" in text(shown(client, "/runs/"), ".run-facts"), "the gap, without a list"
 
 
+def test_the_lines_of_the_answer_lead_to_their_sections(client: Client, run: Run) -> None:
+    lines = "- **Owners:** Nobody. [1]\n- **Age?** Old. [1]\n- **Taxes:** None. [1]\n"
+    sections = "## Owners\n\nThe state. [1]\n\n## Age?\n\nIt is ancient. [1]\n"
+    run.reports.update(markdown=f"**Short answer.** It is old. [1]\n\n{lines}\n{sections}")
+    page = shown(client, f"/runs/{run.public_id}/")
+    links = {link.get_text(): link["href"] for link in page.select(".answer .lead-in > a")}
+    assert links == {"Owners:": "#section-1", "Age?": "#section-2"}
+    assert [page.select_one(each).get_text() for each in links.values()] == ["Owners", "Age?"]
+
+
 def test_the_head_leads_to_the_first_section_that_leaves_a_point_open(
     client: Client, run: Run
 ) -> None:

@@ -63,6 +63,14 @@ def test_a_list_item_is_a_quote_of_its_own() -> None:
     assert quotes.quote_span([one, two], text) == (one.start, one.end)
 
 
+def test_by_section_a_quote_has_the_items_of_a_list_with_what_leads_to_them() -> None:
+    text = "They may:\n\n- Beat the eggs.\n- Melt the butter.\n\nThat is all.\n\n- Or so."
+    lead, one, two, end, last = split_sentences(text)
+    for chosen, until in (([lead, one, two], two), ([one, two], two), ([end, last], end)):
+        assert quotes.quote_span(chosen, text, by_section=True) == (chosen[0].start, until.end)
+    assert quotes.quote_span([one, last], text, by_section=True) == (one.start, one.end)
+
+
 def test_a_long_sentence_is_cut_at_a_word() -> None:
     text = "word " * 200 + "end."
     place = quotes.quote_span(split_sentences(text), text)

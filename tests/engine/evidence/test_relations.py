@@ -38,3 +38,8 @@ def test_rows_and_columns_of_one_value_are_left_out(
     rows, columns, cells = well_filled(table(*lines))
     assert (len(rows), len(columns)) == size
     assert all(row in rows and column in columns for row, column in cells)
+
+
+def test_a_row_of_one_value_may_stay() -> None:
+    rows, columns, cells = well_filled(table("xxx", "x.x", "..x", "..."), least_of_row=1)
+    assert (len(rows), len(columns), len(cells)) == (3, 2, 5)

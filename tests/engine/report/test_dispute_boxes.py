@@ -56,6 +56,42 @@ def box_of(known: Ledger, *said: Statement, layout: Layout | None = None) -> lis
     return rest.partition("\n\n")[0].replace("> - ", "").splitlines()
 
 
+def test_beside_a_box_the_short_answer_has_a_mark_alone() -> None:
+    records = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known, both = ledger_with(*records), said_of(*records)
+    draft = Draft((both[0],), (Section("A1", (both[0],)),))
+    layout = Layout(is_led=True)
+
+    def short() -> str:
+        shown = render_report(known, draft, "", 0, 0, layout).markdown
+        assert "> **⚠ Sources disagree" in shown
+        return shown.partition("**Short answer.**")[2].partition("\n\n")[0]
+
+    assert short().strip() == f"{BOARD[:-1]}. [1] (⚠ Sources disagree)"
+    known.began = Form.COMPUTED
+    assert "blames the ferry" in short()
+
+
+@pytest.mark.parametrize("is_edited", [True, False])
+def test_sides_of_one_collection_are_named_by_their_pages(is_edited: bool) -> None:
+    records = told(1, BLAMES, "a.example", "E2"), told(2, "The ferry is blamed.", "b.example", "E1")
+    others = (told(n, f"Quay {n} is dry.", "a.example") for n in range(3, 9))
+    records = tuple(
+        replace(each, sources=tuple(replace(
+            source, url=f"file:///C/{each.id}.html", domain="C",
+            independence_key=f"file:///C/{each.id}.html") for source in each.sources))
+        for each in (*records, *others)
+    )  # fmt: skip
+    known = ledger_with(*records)
+    for record, title in zip(records, ("The winter", "The ferry (2)", *"345678"), strict=True):
+        url = record.sources[0].url
+        known.sources[url] = Source(url, title, "C", 1)
+    known.began = Form.EDITED if is_edited else Form.COMPUTED
+    box = " ".join(box_of(known, *said_of(*records[:2])))
+    assert ("**The winter**" in box and "**The ferry**" in box) is is_edited
+    assert ("**C**" in box) is not is_edited
+
+
 def said_of(*records: Evidence) -> list[Statement]:
     return [Statement(record.claim, (record.id,)) for record in records]
 

@@ -368,6 +368,36 @@ def test_a_section_that_words_what_was_before_needs_no_bracket() -> None:
         assert ("(earlier: 12 jurors)" in told) is not is_led
 
 
+def test_items_with_dates_are_a_table_in_the_order_of_their_author() -> None:
+    said = [
+        Statement("The fund moved often:"),
+        Statement("May 2011: it left | the mill.", ("E1",), is_item=True),
+        Statement("**2012:** It came back.", ("E1",), is_item=True),
+        Statement("June 2013: it closed.", ("E1",), is_item=True),
+    ]
+    known = ledger_of(record_of("E1", "It left in May 2011, came in 2012, closed in 2013.", "a.x"))
+    told = render_report(known, Draft((), (Section("A1", tuple(said)),)), "", 0, 0).markdown
+    rows = [line for line in told.splitlines() if line.startswith("|")]
+    assert rows[0] == "| Date | Event |" and rows[2] == r"| May 2011 | It left \| the mill. [1] |"
+    assert len(rows) == 5
+    for fewer in (said[:-1], [*said[:-1], replace(said[-1], text="In the end: it closed.")]):
+        draft = Draft((), (Section("A1", tuple(fewer)),))
+        assert "| Date |" not in render_report(known, draft, "", 0, 0).markdown
+    known.began = Form.COMPUTED
+    assert "\n- June 2013: it closed. [1]" in (
+        render_report(known, Draft((), (Section("A1", tuple(said)),)), "", 0, 0).markdown
+    )
+
+
+def test_a_lone_item_begins_like_a_sentence() -> None:
+    known = ledger_of(record_of("E1", "It left the mill.", "a.example"))
+    item = Statement("it left the mill", ("E1",), is_item=True)
+    for before, begins in ((), "It left"), ((Statement("They say:", ("E1",)),), "it left"):
+        section = Section("A1", (*before, item))
+        told = render_report(known, Draft((), (section,)), "", 0, 0).markdown
+        assert f"{begins} the mill [1]" in told
+
+
 def test_a_report_lists_what_was_still_missing_in_its_sections() -> None:
     known = ledger_of(record_of("E1", "It fell in spring.", "a.example"))
     known.gaps = {

@@ -53,6 +53,17 @@ def test_a_question_asks_for_a_course_of_events(question: str, asks: bool) -> No
     assert asks_for_course(question, Form.COMPUTED) == asks
 
 
+def test_where_one_author_wrote_all_sections_code_tells_no_course_of_events() -> None:
+    known = known_of(*MOVES)
+    told = tuple(Statement(each.claim, (each.id,)) for each in MOVES)
+    for is_whole in (True, False):
+        draft = Draft((), (Section("A1", told),), is_whole=is_whole)
+        assert bool(timeline_of(draft, known)) is not is_whole
+        fewer = replace(draft, sections=(Section("A1", told[:1]),))
+        assert (with_course_of_events(fewer, known) == fewer) is is_whole
+        assert (without_events(draft, known) == draft) is is_whole
+
+
 @pytest.mark.parametrize(
     ("question", "asks"),
     [

@@ -4,6 +4,7 @@ from research.extract.extract import extract_text
 from research.extract.extracted import EmptyPageError
 
 FILE = "file:///notes/about%20tides.md"
+RULES = "file:///notes/rules.txt"
 
 
 def markdown(text: str, url: str = FILE):
@@ -33,6 +34,28 @@ def test_markdown_comments_are_hidden_text():
 def test_a_dashed_line_is_not_always_a_heading():
     source = "a\nb\n---\n\n- item\n---\n\n| a |\n---"
     assert markdown(source).text == source
+
+
+def test_indented_items_of_plain_text_are_no_code():
+    text = "They may:\n    1. Elect\n       a leader.\n        a. By\n           lot.\n\n    x = 1"
+    kept = "They may:\n1. Elect\n   a leader.\na. By\n   lot.\n\n    x = 1"
+    assert extract_text(text.encode(), "text/plain", RULES).text == kept
+    assert "    1. Elect" in markdown(text).text
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_heading"),
+    [
+        (["4. Powers", "4.1. Of all", "They vote."], True),
+        (["4. Powers", "5. Rights", "They vote."], False),
+        (["4.1. They vote.", "4.2. They sit.", "That is all."], False),
+    ],
+    ids=["of several parts", "may be items", "sentences"],
+)
+def test_numbered_headings_of_plain_text(lines: list[str], is_heading: bool):
+    text = extract_text("\n\n".join(lines).encode(), "text/plain", RULES).text
+    assert (f"## {lines[0]}\n" in text) is is_heading
+    assert (f"### {lines[1]}\n" in text) is is_heading
 
 
 def test_front_matter_gives_title_and_date():
