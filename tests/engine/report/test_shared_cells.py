@@ -11,7 +11,9 @@ from tests.engine.report.test_comparing import record_of
 
 DUMP = record_of("E1", "A dump leaves out the planner's statistics.", "a.example")
 LATER = replace(
-    record_of("E2", "What was changed meanwhile stays out.", "a.example"),
+    record_of(
+        "E2", "It takes only several seconds; what was changed meanwhile stays out.", "a.example"
+    ),
     claim="A dump lacks 3 rows that were changed while it ran.",
 )
 NAMES = ("dump", "link mode", "what is lost")
@@ -27,6 +29,8 @@ NAMES = ("dump", "link mode", "what is lost")
         ("dump", "link mode", False),
         ("replica", "planner's statistics", False),
         ("dump", "", False),
+        ("dump", "only several seconds", True),
+        ("dump", "several second", False),
     ],
 )
 def test_numbers_are_those_of_quotes_and_words_also_those_of_claims_and_names(

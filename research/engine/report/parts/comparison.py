@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
@@ -13,7 +14,7 @@ from research.engine.report.rendering.tables import render_table
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.quantities import parse_value
-from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
+from research.engine.text.tokens import capitalize_heading, normalise_space, term_set, unique_texts
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
@@ -192,7 +193,8 @@ def have_value_together(
 ) -> bool:
     """Return whether the quotes of records together have the numbers and some words of a short
     value, one of them names its entity, and the other words are those of their claims or of the
-    `names` of what is compared, or count ("certain").
+    `names` of what is compared, or count ("certain"). One without such words ("several seconds")
+    stands in a quote as it is.
     """
     told = [*records]
     quoted = " ".join(source.quote for record in told for source in record.sources)
@@ -200,11 +202,13 @@ def have_value_together(
     titles = " ".join(source.title for record in told for source in record.sources)
     numbers, terms = set(entities.find_numbers(value)), term_set(value)
     words = {term for term in terms if not any(c.isdecimal() for c in term)} - _COUNTING
+    literal = rf"(?<!\w){re.escape(value.casefold())}(?!\w)"
+    is_literal = re.search(literal, normalise_space(quoted).casefold())
     return (
         0 < len(value.split()) <= LONGEST_VALUE
         and numbers <= set(entities.find_numbers(quoted))
         and words <= term_set(" ".join((quoted, claims, *names)))
-        and bool(terms & term_set(quoted))
+        and (bool(terms & term_set(quoted)) or bool(is_literal))
         and bool(term_set(entity) & term_set(" ".join((quoted, claims, titles))))
     )
 
