@@ -258,6 +258,8 @@ def describe_evaluation(found: Mapping[str, Any] | None) -> str:
 
 # --- how an ended run was researched ---------------------------------------------------------
 
+REWRITTEN = _("This version was written anew from these findings, without another search.")
+
 
 def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     """Return what an ended run asked and read, how it was judged, why it stopped, what is open.
@@ -275,7 +277,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
         (gettext("Work done"), _describe_reading(rows)),
         (gettext("Judged"), _describe_judging(research)),
         (gettext("Ended"), _describe_end(research) if is_done else ""),
-        (gettext("Written"), _describe_writing(rows)),
+        (gettext("Written"), "" if research is rows else str(REWRITTEN)),
         (gettext("Checked"), summarize_checks(checks)),
         (gettext("Left open"), describe_left_open(rows)),
     )
@@ -317,13 +319,6 @@ def _quote_parts(parts: Sequence[Aspect]) -> str:
     told = ", ".join(f"“{part.text}”" for part in parts)
     text = ngettext("the sub-question %(told)s", "the sub-questions %(told)s", len(parts))
     return text % {"told": told}
-
-
-def _describe_writing(rows: RunRows) -> str:
-    """Return how a version that was only rewritten came about; '' of other runs."""
-    if rows.research is rows:
-        return ""
-    return gettext("This version was written anew from these findings, without another search.")
 
 
 def _describe_reading(rows: RunRows) -> str:
