@@ -189,7 +189,7 @@ def _numbered_headings(lines: Iterable[str]) -> Iterator[str]:
     ]
     has_parts = any(found and "." in found[1] for found in alone)
     for line, found in zip(told[1:-1], alone, strict=True):
-        is_heading = has_parts and found and not _SENTENCE_END.search(found[2])
+        is_heading = has_parts and found and not found[2].endswith((".", ",", ";", ":"))
         yield f"{'#' * (2 + found[1].count('.'))} {line.strip()}" if found and is_heading else line
 
 

@@ -34,7 +34,7 @@ from research.engine.report.parts.inline_quotes import (
     without_told_quotes,
     words_of_quoting,
 )
-from research.engine.report.parts.paragraphs import MOST_SENTENCES
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, course_items
 from research.engine.report.parts.repetitions import (
     drop_repetitions,
     merge_repetitions,
@@ -143,6 +143,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
 
     records = run.ledger.book.records
     events = [said for _, said in course_events(checked.draft, run.ledger)]
+    events += course_items(checked.draft) if run.form >= Form.EDITED else []
 
     sides = first_of_sides(checked.draft, run.ledger)
 

@@ -72,6 +72,27 @@ def test_beside_a_box_the_short_answer_has_a_mark_alone() -> None:
     assert "blames the ferry" in short()
 
 
+@pytest.mark.parametrize(
+    ("second", "is_boxed"),
+    [
+        ("Its keeper blames the winter, but the Daily Tide blames the ferry.", False),
+        ("The Harbour Board blames the winter, but the Daily Tide the ferry.", True),
+    ],
+)
+def test_a_sentence_that_refers_back_and_gives_both_sides_needs_no_box(
+    second: str, is_boxed: bool
+) -> None:
+    records = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(*records)
+    said = [Statement("The pier is shut.", ("E1",)), Statement(second, ("E1", "E2"))]
+    draft = Draft((), (Section("A1", tuple(said)),))
+    for began, has_box in ((Form.EDITED, is_boxed), (Form.COMPUTED, True)):
+        known.began = began
+        shown = render_report(known, draft, "", 0, 0, Layout()).markdown
+        assert ("> **⚠ Sources disagree" in shown) is has_box
+        assert has_box or f"The pier is shut. [1] (⚠ Sources disagree) {second} [1][2]" in shown
+
+
 @pytest.mark.parametrize("is_edited", [True, False])
 def test_sides_of_one_collection_are_named_by_their_pages(is_edited: bool) -> None:
     records = told(1, BLAMES, "a.example", "E2"), told(2, "The ferry is blamed.", "b.example", "E1")

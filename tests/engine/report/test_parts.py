@@ -12,7 +12,7 @@ from research.engine.records import AspectState, Checks, Evidence, Gap, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from research.engine.report.parts.disagreement import holders_of, rival_groups, untold_rivals
 from research.engine.report.parts.method_note import method_note
-from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, course_items, render_paragraphs
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
@@ -387,6 +387,14 @@ def test_items_with_dates_are_a_table_in_the_order_of_their_author() -> None:
     assert "\n- June 2013: it closed. [1]" in (
         render_report(known, Draft((), (Section("A1", tuple(said)),)), "", 0, 0).markdown
     )
+
+
+def test_items_of_a_course_of_events_are_no_other_items() -> None:
+    dated = [Statement(f"May 20{n}: it moved.", is_item=True) for n in range(11, 14)]
+    fruit = [Statement(text, is_item=True) for text in ("Pears.", "May 2011: plums.", "Apples.")]
+    said = (Statement("It moved."), *dated, Statement("And it sold:"), *fruit)
+    draft = Draft((), (Section("A1", said), Section("A2", tuple(dated[:2]))))
+    assert course_items(draft) == dated
 
 
 def test_a_lone_item_begins_like_a_sentence() -> None:

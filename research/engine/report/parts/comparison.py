@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import string
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
@@ -14,7 +14,7 @@ from research.engine.report.rendering.tables import render_table
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.quantities import parse_value
-from research.engine.text.tokens import capitalize_heading, normalise_space, term_set, unique_texts
+from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
@@ -202,15 +202,22 @@ def have_value_together(
     titles = " ".join(source.title for record in told for source in record.sources)
     numbers, terms = set(entities.find_numbers(value)), term_set(value)
     words = {term for term in terms if not any(c.isdecimal() for c in term)} - _COUNTING
-    literal = rf"(?<!\w){re.escape(value.casefold())}(?!\w)"
-    is_literal = re.search(literal, normalise_space(quoted).casefold())
     return (
         0 < len(value.split()) <= LONGEST_VALUE
         and numbers <= set(entities.find_numbers(quoted))
         and words <= term_set(" ".join((quoted, claims, *names)))
-        and (bool(terms & term_set(quoted)) or bool(is_literal))
+        and (bool(terms & term_set(quoted)) or _has_words(quoted, value))
         and bool(term_set(entity) & term_set(" ".join((quoted, claims, titles))))
     )
+
+
+def _has_words(quoted: str, value: str) -> bool:
+    """Return whether a quote has all words of a value one behind the other."""
+    told, wanted = (
+        " ".join(word.strip(string.punctuation) for word in text.casefold().split())
+        for text in (quoted, value)
+    )
+    return bool(wanted) and f" {wanted} " in f" {told} "
 
 
 def gives_value(quoted: str, value: str) -> bool:

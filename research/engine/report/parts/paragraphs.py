@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
-from research.engine.report.draft import Statement
+from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.tables import render_table
 from research.engine.text.dates import find_dates
 from research.engine.text.tokens import capitalize_heading
@@ -15,7 +15,7 @@ from research.engine.text.tokens import capitalize_heading
 MOST_SENTENCES = 5
 LEAST_DATED = 3
 """Fewest items with dates that are a table."""
-_LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,40})[:：](?:\*\*)?\s+(?=\S)")
+_LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,90})[:：](?:\*\*)?\s+(?=\S)")
 
 
 def render_paragraphs(
@@ -59,6 +59,17 @@ def _dated(text: str) -> list[str] | None:
     if label is None or not find_dates(label[1]):
         return None
     return [label[1].strip("* "), capitalize_heading(text[label.end() :])]
+
+
+def course_items(draft: Draft) -> list[Statement]:
+    """Return the items of lists that tell a course of events: without one it would have a gap."""
+    found: list[Statement] = []
+    for section in draft.sections:
+        for is_item, run in groupby(section.statements, key=lambda each: each.is_item):
+            items = [*run] if is_item else []
+            if len(items) >= LEAST_DATED and all(_dated(each.text) for each in items):
+                found += items
+    return found
 
 
 def with_lone_items_as_sentences(statements: Sequence[Statement]) -> list[Statement]:

@@ -31,10 +31,12 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,254}")
 """A mailbox, which some programs turn into a link regardless of the preceding characters."""
 _CODE = re.compile(r"(`[^`]+`)")
 _IDENTIFIER = re.compile(
-    r"(?<![\w./@\\-])(?=[\w.]{1,80}[^\W_]_[^\W_])[^\W\d_]\w{0,60}(?:\.\w{1,60}){0,3}(?:\(\))?"
-    r"(?![\w/@-])"
+    r"(?<![\w.@\\-])(?<!(?<!\(\))/)(?=[\w.]{1,80}[^\W_]_[^\W_])[^\W\d_]\w{0,60}(?:\.\w{1,60}){0,3}"
+    r"(?:\(\)(?![\w@-])|(?!\(\)|[\w/@-]))"
 )
-"""`pg_stat_activity`, `pg_class.oid`, `pg_stat_reset()`: words joined by underscores."""
+"""`pg_stat_activity`, `pg_class.oid`, `pg_stat_reset()`: words joined by underscores. Of a path
+none is code, of functions with a slash between them each.
+"""
 _CODED = re.compile(
     # "--jobs=4": an option
     r"(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"

@@ -36,6 +36,7 @@ from research.engine.report.parts.sources import (
     told_by,
     weak_kind,
 )
+from research.engine.report.parts.subjects import opens_with_reference
 from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
 from research.engine.report.rendering.markers import Markers
 from research.engine.text.tokens import unique_texts
@@ -199,6 +200,17 @@ def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Seq
     yield sides
 
 
+def _tells_both(group: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether a statement of a dispute gives both sides behind the one that it refers back
+    to, so that no box can begin with it.
+    """
+    return ledger.began >= Form.EDITED and any(
+        _opens(said, group, ledger)
+        and opens_with_reference(said.body, ledger.plan.language, frozenset())
+        for said in group[1:]
+    )
+
+
 def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
     """Return whether a statement rests on both sides of a dispute, or says that there is one."""
     records = ledger.book.records
@@ -216,10 +228,15 @@ def render_disputed(
     heads = (words["date"], words["event"]) if ledger.began >= Form.EDITED else None
 
     def kind(group: Sequence[Statement]) -> str:
-        return "box" if _is_disputed(group, marks) else "quote" if group[0].lead_in else ""
+        is_boxed = _is_disputed(group, marks) and not _tells_both(group, ledger)
+        return "box" if is_boxed else "quote" if group[0].lead_in else ""
 
-    found = with_views_joined(rival_groups(statements, marks.ledger), marks.ledger)
-    groups = [part for group in found for part in _with_lead_apart(group, marks.ledger)]
+    found = with_views_joined(rival_groups(statements, ledger), ledger)
+    groups = [
+        part
+        for group in found
+        for part in ([group] if _tells_both(group, ledger) else _with_lead_apart(group, ledger))
+    ]
     boxes = (group for group in groups if kind(group) == "box")
     marks.boxed = {i for group in boxes for said in group for i in said.evidence}
     for name, part in groupby(groups, key=kind):
