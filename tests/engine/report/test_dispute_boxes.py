@@ -93,6 +93,30 @@ def test_a_sentence_that_refers_back_and_gives_both_sides_needs_no_box(
         assert has_box or f"The pier is shut. [1] (⚠ Sources disagree) {second} [1][2]" in shown
 
 
+def test_a_dispute_that_an_author_tells_in_one_sentence_stays_where_it_is() -> None:
+    records = (
+        told(1, BOARD, "a.example", "E2"),
+        told(2, TIDE, "b.example", "E1"),
+        told(3, "The pier was shut in May.", "c.example"),
+    )
+    known = ledger_with(*records)
+    both = "The Harbour Board blames the winter, but the Daily Tide the ferry."
+    said = (
+        Statement(BOARD, ("E1",)),
+        Statement("The pier was shut in May.", ("E3",)),
+        Statement(both, ("E1", "E2")),
+    )
+    draft = Draft((), (Section("A1", said),), is_whole=True)
+    assert gather_rivals(draft, known) == draft
+    shown = render_report(known, draft, "", 0, 0, Layout()).markdown
+    assert f"{BOARD} [1] The pier was shut in May. [2] {both} [1][3] (⚠ Sources disagree)" in shown
+    apart = replace(draft, is_whole=False)
+    assert gather_rivals(apart, known) != apart
+    assert "> **⚠ Sources disagree" in (
+        render_report(known, gather_rivals(apart, known), "", 0, 0, Layout()).markdown
+    )
+
+
 @pytest.mark.parametrize("is_edited", [True, False])
 def test_sides_of_one_collection_are_named_by_their_pages(is_edited: bool) -> None:
     records = told(1, BLAMES, "a.example", "E2"), told(2, "The ferry is blamed.", "b.example", "E1")

@@ -35,25 +35,25 @@ ON_ITS_MATTER, REPEATED = 0.3, 0.5
 
 def gather_rivals(draft: Draft, ledger: Ledger) -> Draft:
     """Return the draft whose statements on one dispute stand together, in the section that has most
-    of them: what only says that there is one, the side that is told first, then the others.
-
-    If the draft lacks the other side, the claim of one that contradicts the first is inserted.
+    of them: what only says that there is one, the side that is told first, then the others, or the
+    claim of one of these. Where one author wrote all, and told both sides in one, they stay.
     """
     told = [said for section in draft.sections for said in section.statements]
     disputes, cited = Disputes(ledger, told), _cited_by(told, ledger)
+    in_one = {disputes.of(s) for s in told if draft.is_whole and len(disputes.sides_of(s)) > 1}
     chunks = {each.aspect_id: [*_chunks(each.statements, disputes)] for each in draft.sections}
     members: dict[int, dict[str, list[Chunk]]] = {}
     for part, found in chunks.items():
         for chunk in found:
             number = disputes.of(chunk[0])
-            if number is not None:
+            if number is not None and number not in in_one:
                 members.setdefault(number, {}).setdefault(part, []).append(chunk)
     hosts = {n: max(told, key=lambda part: len(told[part])) for n, told in members.items()}
 
     def gathered(part: str) -> Iterator[Statement]:
         for chunk in chunks[part]:
             number = disputes.of(chunk[0])
-            if number is None:
+            if number not in members:
                 yield from chunk
             elif hosts[number] == part and chunk is members[number][part][0]:
                 own, others = members[number][part], members[number].items()

@@ -96,6 +96,7 @@ def render_report(
     course = course_part(draft, ledger) if not layout.as_table else None
     if course and not layout.is_dense:
         shown = without_events(draft, ledger, only=course)
+    marks.is_whole = draft.is_whole
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     points = open_points(draft, marks)
     listed = tuple(points) if layout.is_led else None

@@ -62,6 +62,8 @@ class Markers:
     """Words that some statement sets as code."""
     boxed: Set[str] = frozenset()
     """Records whose disagreement is told in a box of the section that is being rendered."""
+    is_whole: bool = False
+    """Whether one author wrote all sections, whose sentences may each tell a dispute."""
 
     @cached_property
     def words(self) -> Labels:

@@ -200,22 +200,31 @@ def _with_lead_apart(group: Sequence[Statement], ledger: Ledger) -> Iterator[Seq
     yield sides
 
 
-def _tells_both(group: Sequence[Statement], ledger: Ledger) -> bool:
-    """Return whether a statement of a dispute gives both sides behind the one that it refers back
-    to, so that no box can begin with it.
+def _is_told_in_one(group: Sequence[Statement], marks: Markers) -> bool:
+    """Return whether a sentence of a dispute gives both sides where its author put it, or behind
+    the one that it refers back to, so that it needs no box or can't open one.
     """
-    return ledger.began >= Form.EDITED and any(
+    ledger = marks.ledger
+    if ledger.began < Form.EDITED:
+        return False
+    if marks.is_whole and any(_rests_on_both(said, ledger) for said in group):
+        return True
+    return any(
         _opens(said, group, ledger)
         and opens_with_reference(said.body, ledger.plan.language, frozenset())
         for said in group[1:]
     )
 
 
-def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
-    """Return whether a statement rests on both sides of a dispute, or says that there is one."""
+def _rests_on_both(said: Statement, ledger: Ledger) -> bool:
     records = ledger.book.records
     rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
-    return not rivals.isdisjoint(said.evidence) or says_dispute(said, group, ledger)
+    return not rivals.isdisjoint(said.evidence)
+
+
+def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
+    """Return whether a statement rests on both sides of a dispute, or says that there is one."""
+    return _rests_on_both(said, ledger) or says_dispute(said, group, ledger)
 
 
 def render_disputed(
@@ -228,17 +237,19 @@ def render_disputed(
     heads = (words["date"], words["event"]) if ledger.began >= Form.EDITED else None
 
     def kind(group: Sequence[Statement]) -> str:
-        is_boxed = _is_disputed(group, marks) and not _tells_both(group, ledger)
+        is_boxed = _is_disputed(group, marks) and not _is_told_in_one(group, marks)
         return "box" if is_boxed else "quote" if group[0].lead_in else ""
 
     found = with_views_joined(rival_groups(statements, ledger), ledger)
     groups = [
         part
         for group in found
-        for part in ([group] if _tells_both(group, ledger) else _with_lead_apart(group, ledger))
+        for part in ([group] if _is_told_in_one(group, marks) else _with_lead_apart(group, ledger))
     ]
     boxes = (group for group in groups if kind(group) == "box")
-    marks.boxed = {i for group in boxes for said in group for i in said.evidence}
+    both = (said for said in statements if marks.is_whole and _rests_on_both(said, ledger))
+    told_of = (*(said for group in boxes for said in group), *both)
+    marks.boxed = {i for said in told_of for i in said.evidence}
     for name, part in groupby(groups, key=kind):
         if name == "box":
             blocks += (_listed_sides(group, marks) for group in part)
@@ -271,6 +282,8 @@ def group_statements(
 
     def doubt(said: Statement) -> str:
         is_dated = not marks.layout.is_dense
+        if marks.is_whole and not boxed and _rests_on_both(said, ledger):
+            return f" (⚠ {words['disagree']})"
         return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
 
     return group_quotes(
