@@ -12,7 +12,7 @@ from research.engine.evidence.claims.operands import NotComputedError
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.draft import usable_evidence
+from research.engine.llm_tasks.draft import told_titles, usable_evidence
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
@@ -122,6 +122,7 @@ async def _ask_to_repair(
             "aspects": _aspects_of(run.ledger, found),
             "faults": found,
             "evidence": most_relevant(concerned, room),
+            "titles": told_titles(run),
             "fence": fences(run),
             "has_formulas": run.form >= Form.COMPUTED,
             "is_edited": run.form >= Form.EDITED,

@@ -134,6 +134,9 @@ async def test_only_the_commands_of_its_own_are_marked_where_a_step_has_others()
         ("select papers from papers where papers_ck = 3", True),
         ("select papers from papers where papers_ck(3)", False),
         ("alter system set papers_ck = 3", False),
+        ("/opt/papers-15/bin/papers check", True),
+        ("papers /data/papers_ck", True),
+        ("/opt/papers-15/bin/papers-ck check", False),
     ],
 )
 async def test_a_command_may_name_what_it_makes(command: str, is_known: bool) -> None:

@@ -56,6 +56,8 @@ _COMPARED = re.compile(
 part of the asker's schema, so no page need have them: "CREATE TABLE events_new (", "WHERE
 customer_id = 42".
 """
+_PROGRAMS = ("bin/",)
+"""How the paths of programs go on, whose names have to be known."""
 _CONTEXT = 80
 """Characters before a name that are searched for its context."""
 
@@ -177,7 +179,7 @@ def _named(code: str, ledger: Ledger) -> list[str]:
     """Return the identifiers that have to occur on some page: options, settings, functions."""
     found = [each for each in _IDENTIFIER.finditer(code) if not _NEW_NAME.match(code, each.start())]
     if ledger.began >= Form.EDITED:
-        found = [each for each in found if not _is_of_schema(code, each)]
+        found = [e for e in found if not (_is_of_schema(code, e) or _is_of_path(code, e))]
     return [each.group() for each in found]
 
 
@@ -187,6 +189,13 @@ def _is_of_schema(code: str, name: re.Match[str]) -> bool:
     is_called = code[name.end() : name.end() + 1] == "("
     is_plain = "." not in name.group() and not name.group().startswith("-")
     return is_plain and bool(_OBJECT.search(before) or (_COMPARED.search(before) and not is_called))
+
+
+def _is_of_path(code: str, name: re.Match[str]) -> bool:
+    """Return whether an identifier is part of a path on the asker's machine, and no program."""
+    before = code[max(0, name.start() - _CONTEXT) : name.start()]
+    is_folder = code[name.end() : name.end() + 1] == "/"
+    return before.endswith("/") and (is_folder or not before.endswith(_PROGRAMS))
 
 
 def _given(step: Statement, ledger: Ledger) -> str:
