@@ -287,6 +287,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
             "name": name,
             "text": text,
             "more": folded.get(name, []),
+            "points": rows.points_open if name == gettext("Left open") else None,
             "is_why": name == gettext("Ended"),
         }
         for name, text in lines

@@ -45,6 +45,8 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         for gap in rows.progress.gaps
         if row.number and gap.closed_round == row.number and gap.id not in rows.left_out
     ]
+    topics = [_name_topic(unit, rows, lead) for unit in own]
+    others = [text for text in closed if text.rstrip("?？ ") not in topics]
     head = {
         "number": row.number,
         "stage": str(words.STAGE[row.stage]),
@@ -56,12 +58,13 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "aspects": len(exclude_dropped(rows.progress.aspects)),
         "score": row.score,
         "score_before": before.score if before else None,
-        "topics": _name_some([_name_topic(unit, rows, lead) for unit in own]),
+        "topics": _name_some(topics),
+        "closed_of_these": len(closed) - len(others),
         "queries": len(searches_tried(own)),
         "pages": row.pages_read,
         "found": row.new_evidence,
         "refused": rows.refused_by_round.get(row.number, 0),
-        "gaps": _name_some(closed),
+        "gaps": _name_some(others),
         "instructions": "; ".join(told_instructions(row, rows)),
         "decision": decision_of(row, rows),
         "ended": rows.run.ended,

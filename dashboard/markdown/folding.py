@@ -62,6 +62,7 @@ CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
+SPACES = re.compile(r"(\s+)")
 LONG_QUOTATION = 40
 """Words from which a quotation is a block."""
 MARKS = re.compile(r"(?=“)|(?<=”)")
@@ -243,10 +244,9 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
     for at, child in enumerate(children):
         is_apart = at in commands
         if is_apart:
-            child.content = in_lines(child.content)
-            yield html_token(f'<span class="command">{_button() if copies else ""}')
-            yield child
-            yield html_token("</span>")
+            button = _button() if copies else ""
+            code = _with_whole_options(in_lines(child.content))
+            yield html_token(f'<span class="command">{button}<code>{code}</code></span>')
         elif before is not None and child.type == "text" and child.content.startswith(ENDS):
             yield span_token("hidden", child.content[:1])
             child.content = child.content[1:]
@@ -254,6 +254,14 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
         else:
             yield child
         before = child if is_apart else None
+
+
+def _with_whole_options(command: str) -> str:
+    """Return a command as HTML in which no line ends within an option, behind a hyphen."""
+    return "".join(
+        f'<span class="option">{escape(part)}</span>' if part.startswith("-") else escape(part)
+        for part in SPACES.split(command)
+    )
 
 
 def _commands_among(children: Sequence[Token]) -> set[int]:

@@ -551,6 +551,12 @@ def test_each_round_says_in_a_line_what_it_did_and_what_came_of_it(
         "2 queries 3 pages read 4 claims kept 2 refused Searched for: How old is it "
         "Closed: Gap 1 Going on."
     )
+    run.units.filter(round=2).update(topic="Gap 1")
+    run.gaps.filter(label="G2").update(closed_round=2)
+    told = text(
+        shown(client, f"/runs/{run.public_id}/research/").select(".round")[1], ".round-told"
+    )
+    assert "Searched for: Gap 1 Closed: 1 of these; Gap 2" in told
     assert text(second, ".round-figures") == "score 5.5 → 7.5 1 → 2 of 2 answered"
     assert text(first, ".round-figures") == "score 5.5 1 of 2 answered"
     Run.objects.update(termination_text="Going on.")
@@ -618,7 +624,7 @@ def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
     page = shown(client, f"/runs/{run.public_id}/research/")
     account = [row.get_text() for row in page.select(".account > div")]
     told = [line for line in account if line.startswith("Left open")]
-    assert told == ["Left openThe age; Its owner"] * bool(points)
+    assert told == ["Left openThe ageIts owner"] * bool(points)
     left = [["A1", point.lower()] for point in points]
     run.reports.update(checks={"open_points": len(points), "left_open": left})
     page = shown(client, f"/runs/{run.public_id}/research/")

@@ -92,6 +92,16 @@ def test_a_short_command_behind_a_colon_can_be_copied_too(step: str, commands: l
     assert [each.get_text() for each in answer.select(".command button + code")] == commands
 
 
+def test_no_line_of_a_command_ends_within_an_option() -> None:
+    step = "1. Look: `pg_dump --schema-only -f a-b.sql <x>` [1]"
+    answer = BeautifulSoup(render_in_parts(step, link).answer, "html.parser")
+    assert [each.get_text() for each in answer.select(".command .option")] == [
+        "--schema-only",
+        "-f",
+    ]
+    assert answer.select_one(".command code").get_text() == "pg_dump --schema-only -f a-b.sql <x>"
+
+
 def test_a_saved_report_has_no_button() -> None:
     saved = BeautifulSoup(render_markdown(STEPS, link).html, "html.parser")
     assert len(saved.select(".command")) == 2 and not saved.select("button")
