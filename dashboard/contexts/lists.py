@@ -83,7 +83,7 @@ def _limits_of(run: Run, cited: Collection[str], *, judged: bool) -> Limits:
         [each.mark for each in statuses_of(run.aspects.all())],
         cited,
         open_points=left_open if judged else 0,
-        disputes=getattr(run, "disputes", None) or 0,
+        disputes=int(getattr(run, "told_disputes", None) or getattr(run, "disputes", None) or 0),
     )
 
 

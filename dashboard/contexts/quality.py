@@ -21,7 +21,7 @@ from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import DISPUTE, OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from research.models import GateResult, Round
+from research.models import GateResult, Report, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 136
@@ -35,7 +35,7 @@ LEAST_GAP = 0.8
 def limits_note(rows: RunRows) -> SafeString | str:
     """Return what limits the answers of a finished run, each with a link to what it counts."""
     report, research = (address_of(rows.run, name) for name in ("run", "run_research"))
-    disputes = rows.report.markdown.count(DISPUTED) if rows.report else 0
+    disputes = _count_disputes(rows.report) if rows.report else 0
     found = limits_of(
         rows.trust,
         [each.mark for each in exclude_dropped(rows.progress.aspects)],
@@ -49,6 +49,14 @@ def limits_note(rows: RunRows) -> SafeString | str:
     }
     told = [_link(links[kind], text) if links.get(kind) else text for kind, text in found]
     return format_html_join(" · ", "{}", ((each,) for each in told))
+
+
+def _count_disputes(report: Report) -> int:
+    """Return the points on which a report says that sources disagree: in boxes, and in sentences
+    that give both sides.
+    """
+    told = report.checks.get("disputes")
+    return report.markdown.count(DISPUTED) if told is None else int(told)
 
 
 def line_context(rows: RunRows) -> dict[str, Any]:

@@ -49,6 +49,7 @@ from research.engine.text.tokens import capitalize_heading
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
 DISPUTE = "dispute"
+DOUBT = "(⚠ "
 """Anchor of the first box that tells on what sources disagree."""
 STEPS = "what-to-do"
 """Anchor of the label above the next steps."""
@@ -355,15 +356,18 @@ def _mark_quoting(token: Token) -> None:
 
 def _mark_disputes(tokens: Sequence[Token]) -> None:
     """Set a class on quotations that tell on what sources disagree, each side on a line, and an
-    anchor on the first.
+    anchor on the first of these, or the first paragraph of a section that says so.
     """
-    is_first = True
-    for opening, (_, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
-        if opening.type == "blockquote_open" and is_disputed([inline]):
-            opening.attrSet("class", "dispute")
-            if is_first:
-                opening.attrSet("id", DISPUTE)
+    is_first, is_in_section = True, False
+    for opening, (said, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
+        is_in_section = is_in_section or opening.type == "heading_open"
+        is_box = opening.type == "blockquote_open" and is_disputed([inline])
+        is_marked = opening.type == "paragraph_open" and DOUBT in said.content and is_in_section
+        if is_first and (is_box or is_marked):
+            opening.attrSet("id", DISPUTE)
             is_first = False
+        if is_box:
+            opening.attrSet("class", "dispute")
             for child in inline.children or ():
                 child.meta["is_disputed"] = True
 

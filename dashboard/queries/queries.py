@@ -165,10 +165,9 @@ def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what lists say of each run's report.
 
     `answer` and `cited` are the short answer and the citations of the report, `disputes` the number
-    of points on which it says that sources disagree; None without one. `open_points` is the number
-    of points that it lists as open, None without such a list, `gaps_open` that of the open gaps,
-    None for none. `plan_title` is what its plan calls the report, `plan_brief` what it says is
-    asked.
+    of boxes of disputes, `told_disputes` that of boxes and sentences, if known; None without one.
+    `open_points` is the number of points that it lists as open, None without such a list,
+    `gaps_open` that of open gaps, None for none; `plan_title` and `plan_brief` are the plan's.
     """
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
     gaps = Gap.objects.filter(run=OuterRef("pk"), closed_round=None).order_by()
@@ -177,6 +176,7 @@ def with_reports(found: QuerySet[Run]) -> QuerySet[Run]:
     return found.annotate(
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
+        told_disputes=Subquery(report.values_list(NullIf(KT("checks__disputes"), null))[:1]),
         disputes=Subquery(report.values_list(_count_in("markdown", DISPUTED))[:1]),
         open_points=Subquery(report.values_list(listed_points)[:1]),
         gaps_open=Subquery(gaps.values("run").values_list(Count("pk"))),

@@ -372,6 +372,21 @@ def test_head_and_list_count_as_open_what_the_report_lists(
     assert "1 point open" in text(shown(client, "/runs/"), ".run-facts"), "the gap, without a list"
 
 
+def test_disputes_of_sentences_are_counted_and_led_to(client: Client, run: Run) -> None:
+    add_evidence(run, 2)
+    run.aspects.update(state="answered", evidence_labels=["E1", "E2"])
+    short = "**Short answer.** Old. [1] (⚠ Sources disagree)\n\n"
+    said = "## Age\n\nOld. [1]\n\nOne says old, one young. [1] (⚠ Sources disagree)\n\nSo. [1]\n"
+    run.reports.update(markdown=f"{short}{said}", checks={"disputes": 3})
+    page = shown(client, f"/runs/{run.public_id}/")
+    [link] = [each for each in page.select(".state-note a") if "disputed" in each.get_text()]
+    assert link.get_text() == "3 points disputed" and link["href"].endswith("#dispute")
+    assert text(page, "p#dispute").startswith("One says old")
+    assert "3 points disputed" in text(shown(client, "/runs/"), ".run-facts")
+    run.reports.update(checks={})
+    assert "disputed" not in text(shown(client, "/runs/"), ".run-facts")
+
+
 def test_the_lines_of_the_answer_lead_to_their_sections(client: Client, run: Run) -> None:
     lines = "- **Owners:** Nobody. [1]\n- **Age?** Old. [1]\n- **Taxes:** None. [1]\n"
     sections = "## Owners\n\nThe state. [1]\n\n## Age?\n\nIt is ancient. [1]\n"

@@ -201,9 +201,10 @@ class Checks:
     unfaithful pairs were shown to the verifier, which found `planted_found` of them. `shortened`
     were left out of a report that would be too long. `open_points` counts what the report lists as
     still open; None of one that has no such list: a quick one, and one by code. `left_open` are the
-    sub-questions and texts of these points. Of the next steps, `steps_refused` were left out since
-    they say something that no source does, `steps_unchecked` since no verifier was believed on
-    them.
+    sub-questions and texts of these points. `disputes` are the points on which it says that sources
+    disagree, in boxes and sentences; None of earlier reports. Of the next steps, `steps_refused`
+    were left out since they say something that no source does, `steps_unchecked` since no verifier
+    was believed on them.
     """
 
     statements: int = 0
@@ -223,6 +224,7 @@ class Checks:
     steps_refused: int = 0
     steps_unchecked: int = 0
     left_open: tuple[tuple[str, str], ...] = ()
+    disputes: int | None = None
 
 
 @dataclass(frozen=True)

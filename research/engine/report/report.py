@@ -340,7 +340,12 @@ def _to_report(checked: Checked, rendered: Rendered) -> Report:
     listed = rendered.open_points
     left_open = tuple((each.aspect_id, each.text) for each in listed or ())
     number = None if listed is None else len(listed)
-    checks = replace(_checks(checked), open_points=number, left_open=left_open)
+    checks = replace(
+        _checks(checked),
+        open_points=number,
+        left_open=left_open,
+        disputes=rendered.disputes if checked.draft.is_whole else None,
+    )
     return Report(rendered.markdown, rendered.citations, checks, rendered.short_answer)
 
 

@@ -108,8 +108,10 @@ def test_a_dispute_that_an_author_tells_in_one_sentence_stays_where_it_is() -> N
     )
     draft = Draft((), (Section("A1", said),), is_whole=True)
     assert gather_rivals(draft, known) == draft
-    shown = render_report(known, draft, "", 0, 0, Layout()).markdown
-    assert f"{BOARD} [1] The pier was shut in May. [2] {both} [1][3] (⚠ Sources disagree)" in shown
+    rendered = render_report(known, draft, "", 0, 0, Layout())
+    assert rendered.disputes == 1
+    told_both = f"{both} [1][3] (⚠ Sources disagree)"
+    assert f"{BOARD} [1] The pier was shut in May. [2] {told_both}" in rendered.markdown
     apart = replace(draft, is_whole=False)
     assert gather_rivals(apart, known) != apart
     assert "> **⚠ Sources disagree" in (

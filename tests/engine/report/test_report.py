@@ -64,7 +64,7 @@ async def test_a_report_answers_first_and_names_its_sources() -> None:
     assert {s.url for s in ran.of(Source) if s.status == "cited"} == {
         citation.url for citation in ran.report.citations
     }
-    assert ran.report.checks == Checks(statements=3, cited=3, by_code=3, open_points=0)
+    assert ran.report.checks == Checks(statements=3, cited=3, by_code=3, open_points=0, disputes=0)
 
 
 @pytest.mark.requirement("F2")
@@ -245,7 +245,7 @@ async def test_an_id_alone_stands_for_the_claim_of_its_record() -> None:
     claims = {record.id: record.claim for record in ran.evidence}
     assert re.sub(r" \[\d\]", "", ran.report.short_answer) == claims["E2"]
     assert claims["E1"] in ran.report.markdown
-    assert ran.report.checks == Checks(statements=3, cited=3, by_code=3, open_points=0)
+    assert ran.report.checks == Checks(statements=3, cited=3, by_code=3, open_points=0, disputes=0)
     check_markers(ran)
 
 

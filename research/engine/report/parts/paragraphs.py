@@ -15,6 +15,9 @@ from research.engine.text.tokens import capitalize_heading
 MOST_SENTENCES = 5
 LEAST_DATED = 3
 """Fewest items with dates that are a table."""
+MOST_OF_A_NAME = 4
+"""Words of an event, with its citations, that is a name and no sentence."""
+_STOP = re.compile(r"\.(\s[^\w\s]|$)")
 _LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,90})[:：](?:\*\*)?\s+(?=\S)")
 
 
@@ -58,7 +61,10 @@ def _dated(text: str) -> list[str] | None:
     label = _LABEL.match(text)
     if label is None or not find_dates(label[1]):
         return None
-    return [label[1].strip("* "), capitalize_heading(text[label.end() :])]
+    said = capitalize_heading(text[label.end() :])
+    if len(said.split()) <= MOST_OF_A_NAME:
+        said = _STOP.sub(r"\1", said)
+    return [label[1].strip("* "), said]
 
 
 def course_items(draft: Draft) -> list[Statement]:

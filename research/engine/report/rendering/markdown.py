@@ -48,7 +48,7 @@ from research.engine.report.rendering.short_answer import (
     render_short,
     status_line,
 )
-from research.engine.report.rendering.statements import inline_texts
+from research.engine.report.rendering.statements import BOX, inline_texts
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import is_unspaced, term_set, words_in
 
@@ -68,6 +68,8 @@ class Rendered:
     short_answer: str
     open_points: tuple[OpenPoint, ...] | None = None
     """What the report lists as open; None of one that has no such list."""
+    disputes: int = 0
+    """Points on which it says that sources disagree."""
 
 
 def render_report(
@@ -150,7 +152,8 @@ def render_report(
     note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
-    return Rendered(markdown, marks.citations(), told, listed)
+    disputes = markdown.count(BOX) + len(marks.told_in_one)
+    return Rendered(markdown, marks.citations(), told, listed, disputes)
 
 
 def _code_of(draft: Draft, ledger: Ledger) -> frozenset[str]:

@@ -64,6 +64,8 @@ class Markers:
     """Records whose disagreement is told in a box of the section that is being rendered."""
     is_whole: bool = False
     """Whether one author wrote all sections, whose sentences may each tell a dispute."""
+    told_in_one: set[Statement] = field(default_factory=set)
+    """Such sentences of the sections."""
 
     @cached_property
     def words(self) -> Labels:

@@ -44,6 +44,8 @@ from research.engine.text.tokens import unique_texts
 _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 
+BOX = "> **⚠"
+"""How the box of a dispute begins."""
 LEAST_SIDES = 2
 """Sides below which a box quotes those that its opening rests on as well."""
 
@@ -112,7 +114,7 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     matter = next((told for pair, told in matters if shown.issuperset(pair)), "")
     opening = " ".join(each.inline() for each in group_statements(leads, marks, boxed=True))
     opening = opening or marks.escaped(marks.wall.masked(matter))
-    head = f"> **⚠ {marks.words['disagree']}:** {opening}".rstrip()
+    head = f"{BOX} {marks.words['disagree']}:** {opening}".rstrip()
     return "\n".join((head, ">", *(f"> - {item}" for item in items)))
 
 
@@ -247,7 +249,8 @@ def render_disputed(
         for part in ([group] if _is_told_in_one(group, marks) else _with_lead_apart(group, ledger))
     ]
     boxes = (group for group in groups if kind(group) == "box")
-    both = (said for said in statements if marks.is_whole and _rests_on_both(said, ledger))
+    both = [said for said in statements if marks.is_whole and _rests_on_both(said, ledger)]
+    marks.told_in_one.update(both)
     told_of = (*(said for group in boxes for said in group), *both)
     marks.boxed = {i for said in told_of for i in said.evidence}
     for name, part in groupby(groups, key=kind):
