@@ -9,7 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard import words
-from dashboard.contexts.aspects import count_answered, exclude_dropped, gap_context, lead_of
+from dashboard.contexts.aspects import (
+    count_answered,
+    exclude_dropped,
+    gap_context,
+    lead_of,
+    told_gaps,
+)
 from dashboard.contexts.quality import cap_sentence, dimension_scores
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -20,6 +26,7 @@ from research.engine.text.tokens import capitalize_heading
 from research.models import Round, Unit
 from research.models.runs import Mode
 from research.readmodel.phases import Phase
+from research.readmodel.progress_parts import GapPart
 
 NAMED = 3
 """Topics and gaps of a round that are named; more are counted."""
@@ -45,6 +52,7 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         for gap in rows.progress.gaps
         if row.number and gap.closed_round == row.number and gap.id not in rows.left_out
     ]
+    missing = [gap for gap in told_gaps(rows) if row.number and _was_open_after(gap, row.number)]
     topics = [_name_topic(unit, rows, lead) for unit in own]
     others = [text for text in closed if text.rstrip("?？ ") not in topics]
     head = {
@@ -65,6 +73,8 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "found": row.new_evidence,
         "refused": rows.refused_by_round.get(row.number, 0),
         "gaps": _name_some(others),
+        "missing": len(missing) if row.closed else 0,
+        "needed": sum(gap.critical for gap in missing),
         "instructions": "; ".join(told_instructions(row, rows)),
         "decision": decision_of(row, rows),
         "ended": rows.run.ended,
@@ -76,6 +86,11 @@ def _round_row(row: Round, before: Round | None, rows: RunRows) -> dict[str, Any
         "cap": cap_sentence(row),
     }
     return {"id": str(row.number), "head": head, "more": more}
+
+
+def _was_open_after(gap: GapPart, number: int) -> bool:
+    """Return whether a gap was open when a round ended."""
+    return gap.opened_round <= number and (gap.closed_round is None or gap.closed_round > number)
 
 
 def told_instructions(row: Round, rows: RunRows) -> list[str]:

@@ -572,8 +572,12 @@ def test_each_round_says_in_a_line_what_it_did_and_what_came_of_it(
         shown(client, f"/runs/{run.public_id}/research/").select(".round")[1], ".round-told"
     )
     assert "Searched for: Gap 1 Closed: 1 of these; Gap 2" in told
-    assert text(second, ".round-figures") == "score 5.5 → 7.5 1 → 2 of 2 answered"
-    assert text(first, ".round-figures") == "score 5.5 1 of 2 answered"
+    figures = "score 5.5 → 7.5 1 → 2 of 2 answered 1 point missing"
+    assert text(second, ".round-figures") == figures
+    assert text(first, ".round-figures") == "score 5.5 1 of 2 answered 2 points missing"
+    run.gaps.filter(label="G1").update(critical=True)
+    first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round")
+    assert text(first, ".round-figures").endswith("2 points missing (1 needed)")
     Run.objects.update(termination_text="Going on.")
     first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round-told")
     assert "Going on." not in text_of(first) and "Going on." in text_of(second)
