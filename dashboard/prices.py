@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext
 
 from dashboard import words
 from research.llm.settings import is_loopback
+from research.models import Run
 from research.runtime.installation import current_installation
 from research.runtime.status_summary import price_known
 
@@ -21,6 +23,18 @@ def describe_price(low: float | None, high: float | None = None, *, is_local: bo
         return gettext("No cost")
     told = words.format_usd(low, 2)
     return told if high is None else f"{told}–{words.format_number(high, 2)}"
+
+
+def priced_usage(run: Run) -> dict[str, Any]:
+    """Return the usage of a run, where what a local model took costs nothing."""
+    usage = dict(run.usage)
+    if usage.get("cost_usd", 0.0) is not None or not is_model_local(run.analyst):
+        return usage
+    spent = {
+        kind: {name: {**part, "cost_usd": 0.0} for name, part in parts.items()}
+        for kind, parts in usage.get("spent_by", {}).items()
+    }
+    return {**usage, "cost_usd": 0.0, "spent_by": spent}
 
 
 def is_model_local(name: str = "") -> bool:

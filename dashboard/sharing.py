@@ -19,10 +19,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from dashboard.addresses import address_of, as_shared, link_to_share
-from dashboard.contexts.report import SHARED_FORMATS, export_links
+from dashboard.addresses import as_shared, link_to_share
+from dashboard.contexts.report import SHARED_FORMATS, copy_links, export_links
 from dashboard.contexts.run import run_head
 from dashboard.contexts.thread import corrections_context, written_without_model
+from dashboard.exports import PASTE
 from dashboard.forms.form_errors import by_form
 from dashboard.live import fragments
 from dashboard.queries import queries
@@ -138,7 +139,7 @@ def show_report(request: HttpRequest, run: Run) -> HttpResponse:
         "without_model": written_without_model(run),
         "live": fragments.render_leaves(rows, LEAVES),
         "exports": export_links(run),
-        "markdown": address_of(run, "export", "md"),
+        "copies": copy_links(run),
     }
     return render(request, "dashboard/shared.html", context)
 
@@ -150,6 +151,6 @@ def show_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
 
 @by_link
 def download(request: HttpRequest, run: Run, extension: str) -> HttpResponse:
-    if extension not in SHARED_FORMATS:
+    if extension not in (*SHARED_FORMATS, PASTE):
         raise Http404("no such format")
     return download_report(request, run, extension)

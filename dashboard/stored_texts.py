@@ -342,6 +342,8 @@ TEMPLATES = (
     _("A budget is an amount above 0."),
     _("An address looks like http://localhost:11434/v1."),
     _("There is no search called %(name)s; known are %(known)s."),
+    # what a sample shows
+    _("Sample report"),
     # the installation
     _("none, so passages are quoted and nothing is rephrased"),
     _("the bundled sample library"),

@@ -77,6 +77,7 @@ COLLECTION = {
     "indexing": State(pgettext_lazy("documents", "Reading"), "spinner", "busy"),
     "failed": State(_("Cannot be read"), "cross", "bad"),
     "empty": State(_("No files yet"), "circle", "idle"),
+    "unreadable": State(_("No file could be read"), "cross", "bad"),
     "ready": State(_("Ready"), "check", "good"),
 }
 GOES_ON = State(_("Continuing"), "spinner", "busy")

@@ -7,6 +7,14 @@
   const files = form.elements.files;
   const before = document.getElementById("asked-before");
 
+  // What was missing is no longer named once there is something.
+  function forgive() {
+    if (!question.value.trim()) return;
+    document.getElementById("question-problem")?.remove();
+    question.removeAttribute("aria-invalid");
+  }
+  question.addEventListener("input", forgive);
+
   // A template takes what was typed in place of its first gap; the next gap is selected.
   for (const link of form.querySelectorAll("[data-template]")) {
     link.addEventListener("click", (event) => {
@@ -15,6 +23,7 @@
       question.value = link.dataset.template.replace("…", () => typed || "…");
       const gap = question.value.indexOf("…");
       question.focus();
+      forgive();
       if (gap >= 0) question.setSelectionRange(gap, gap + 1);
     });
   }

@@ -6,7 +6,8 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
-    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
+    if (event.key === "Escape") event.target.closest?.("form[role=search] input")?.blur();
+    const isTyping = event.target.closest?.("input, textarea, select, dialog");
     if (isTyping || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = actions[event.key];
     if (act && act() !== false) event.preventDefault();
@@ -55,7 +56,6 @@
     const lines = [...document.querySelectorAll(".run-question")];
     if (!lines.length) return false;
     const at = lines.indexOf(document.activeElement);
-    const next = at < 0 ? (step > 0 ? 0 : lines.length - 1) : at + step;
-    lines[Math.max(0, Math.min(next, lines.length - 1))].focus();
+    (lines[at + step] ?? lines.at(at)).focus();
   }
 })();

@@ -1,60 +1,7 @@
-/* Reading a report: citations, glances, copies. */
-
-// a citation beside the text:
+/* Reading a report: glances, copies, the section that is read. */
 
 const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
-let opener = null;
-let kept; // place of a judged finding
-
-on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
-  if (target !== panel()) return;
-  if (elt.closest(".cite")) opener = elt;
-  kept = elt.closest(".card")?.closest(".in-panel").scrollTop;
-});
-
-on("htmx:afterSwap", (event) => {
-  if (event.detail.target !== panel()) return;
-  const shown = panel().querySelector(".in-panel");
-  if (kept) shown.scrollTop = kept;
-  else showQuote(shown);
-  panel().focus({ preventScroll: true });
-});
-
-// as little as shows the words that matter between what sticks
-function showQuote(shown) {
-  const edges = (part) => part?.getBoundingClientRect() ?? { top: innerHeight };
-  const quotes = shown?.querySelectorAll(".stored mark");
-  if (!quotes?.length) return;
-  const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
-  const below = edges(shown.querySelector(".judge")).top - 8;
-  const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
-  shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
-}
-
-on("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
-  const open = panel()?.firstElementChild;
-  if (ctrlKey || metaKey || altKey || target.closest("input, textarea, select")) return;
-  const way = { j: "next", k: "prev" }[key];
-  if (open && key === "Escape") close();
-  else if (open && way) press(panel().querySelector(`[rel=${way}]`));
-  else if (key === "j") press(document.querySelector(".cite a"));
-});
-
-// never leaves the page, even before htmx knows the link
-function press(link) {
-  if (!link) return;
-  addEventListener("click", (event) => event.preventDefault(), { once: true });
-  link.click();
-}
-
-on("click", (event) => {
-  const way = event.target.closest(".panel-close, [href='#ask-on']");
-  if (!way) return;
-  event.preventDefault();
-  if (way.matches(".panel-close")) close();
-  else document.querySelector("#ask-on textarea").focus({ preventScroll: true });
-});
 
 // copy with citations:
 
@@ -63,9 +10,17 @@ if (navigator.clipboard) document.querySelector(".run").dataset.copies = "";
 on("click", async ({ target }) => {
   const copy = target.closest("[data-copy]");
   if (!copy) return;
-  const { copy: from, done } = copy.dataset;
-  const text = from ? await (await fetch(from)).text() : copy.nextSibling.textContent;
-  await navigator.clipboard.writeText(text);
+  const { copy: from, html, done } = copy.dataset;
+  const read = async (address) => (await fetch(address)).text();
+  const typed = async (type, address) => new Blob([await read(address)], { type });
+  if (html && window.ClipboardItem) {
+    const kinds = { "text/plain": from, "text/html": html };
+    for (const kind in kinds) kinds[kind] = typed(kind, kinds[kind]);
+    await navigator.clipboard.write([new ClipboardItem(kinds)]); // at once: Safari wants the press
+  } else {
+    const text = from ? await read(from) : copy.nextSibling.textContent;
+    await navigator.clipboard.writeText(text);
+  }
   copy.lastElementChild.textContent = done;
 });
 
@@ -77,6 +32,12 @@ menu?.parentNode.addEventListener("toggle", () => {
 });
 
 // Enter sends a follow-up, where another key starts a new line:
+
+on("click", (event) => {
+  if (!event.target.closest("[href='#ask-on']")) return;
+  event.preventDefault();
+  document.querySelector("#ask-on textarea").focus({ preventScroll: true });
+});
 
 on("keydown", (event) => {
   const { target, key, shiftKey, ctrlKey, metaKey, isComposing } = event;
@@ -151,7 +112,7 @@ const part = (kind, text) => Object.assign(document.createElement(kind), { textC
 
 function showGlance(event) {
   const marker = event.target.closest?.(".cite a");
-  if (!marker || (marker === opener && panel().firstElementChild)) return;
+  if (!marker || (marker.ariaCurrent && panel().firstElementChild)) return;
   marker.dataset.note = noteOf(marker);
   marker.removeAttribute("title");
   const [title, facts, ...quotes] = marker.dataset.note.split("\n");
@@ -170,10 +131,3 @@ for (const kind of ["mouseout", "focusout", "click"]) on(kind, hideGlance);
 addEventListener("scroll", hideGlance, { passive: true });
 
 tellSection();
-
-function close() {
-  panel().replaceChildren();
-  if (!opener) return;
-  const same = `.cite a[href="${opener.getAttribute("href")}"]`;
-  (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });
-}

@@ -71,10 +71,10 @@ def _citations(contents: Any, result: RunResult) -> Iterator[Any]:
             title=source.title,
             url=source.url,
             domain=source.domain,
-            section=source.section,
             published=source.published or "",
             fetched=source.fetched_at,
             passages=tuple(
-                contents.Passage("", each.quote, "", "one source") for each in record.sources
+                contents.Passage("", each.quote, "", "one source", each.section)
+                for each in record.sources
             ),
         )

@@ -16,7 +16,7 @@ from dashboard.contexts.evidence import describe_cited
 from dashboard.contexts.pending_commands import is_taken_over
 from dashboard.contexts.quality import cap_sentence, describe_left_open
 from dashboard.contexts.report import check_details, summarize_checks
-from dashboard.contexts.rounds import searches_tried, told_instructions
+from dashboard.contexts.rounds import describe_pages, describe_searching, told_instructions
 from dashboard.contexts.run import verdict_sentence
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import cause_in_words, worded
@@ -328,30 +328,15 @@ def _describe_reading(rows: RunRows) -> str:
     if not now.run.round:
         return ""
     told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
-        "searches": _describe_searching(research),
+        "searches": describe_searching(research),
         "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
-        "pages": words.count_noun(sum(row.pages_read for row in research.rounds), "page"),
+        "pages": describe_pages(research),
     }
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if not cited:
         return told
     return f"{told} " + gettext("The report cites %(pages)s.") % {
         "pages": describe_cited(cited, chain.from_iterable(rows.cited.values()))
-    }
-
-
-def _describe_searching(rows: RunRows) -> str:
-    """Return how many searches were made, and how many queries they asked if those are fewer: some
-    are made again, or of several providers.
-    """
-    searches, queries = rows.progress.usage["searches"], len(searches_tried(rows.units))
-    told = words.count_noun(searches, "search")
-    if not 0 < queries < searches:
-        return told
-    return gettext("%(searches)s with %(queries)s") % {
-        "searches": told,
-        "queries": ngettext("%(n)s query", "%(n)s different queries", queries)
-        % {"n": words.format_number(queries)},
     }
 
 

@@ -22,6 +22,7 @@ from dashboard.contexts.pending_commands import (
 )
 from dashboard.contexts.report import report_context
 from dashboard.contexts.rounds import list_steps
+from dashboard.prices import priced_usage
 from dashboard.queries.run_rows import RunRows
 from dashboard.queries.usage import call_under_way, may_call
 from dashboard.stored_texts import worded
@@ -140,7 +141,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "foot": {
             "foot": parts.run_footer(rows.run),
             "created": rows.run.created_at,
-            "spending": activity.usage_by_task(rows.run.usage),
+            "spending": activity.usage_by_task(priced_usage(rows.run)),
             "estimated": rows.run.usage.get("tokens_estimated", False),
             "evaluation": activity.describe_evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),

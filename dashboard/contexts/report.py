@@ -16,7 +16,7 @@ from dashboard import titles, words
 from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.evidence import describe_date, support_line
-from dashboard.exports import FORMATS
+from dashboard.exports import FORMATS, PASTE
 from dashboard.markdown.markers import NO_PLACE, FindLink, Link
 from dashboard.markdown.report import RenderedParts, render_in_parts, render_markdown
 from dashboard.queries.run_rows import RunRows, labels_at
@@ -99,6 +99,11 @@ def export_links(run: Run) -> dict[str, list[tuple[str, str, str | Promise, bool
             (form.name, address, form.purpose, form.takes_quotes)
         )
     return groups
+
+
+def copy_links(run: Run) -> dict[str, str]:
+    """Return the addresses of what copying a report puts on the clipboard."""
+    return {kind: address_of(run, "export", kind) for kind in ("md", PASTE)}
 
 
 def titles_of(rows: RunRows) -> list[str]:

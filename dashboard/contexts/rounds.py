@@ -158,6 +158,34 @@ def searches_tried(units: Sequence[Unit]) -> list[str]:
     return list(dict.fromkeys(query for unit in units for query in unit.queries))
 
 
+def describe_pages(rows: RunRows) -> str:
+    """Return how many pages were read in rounds, and how many more for what was left open."""
+    read = rows.pages_read
+    pages = sum(row.pages_read for row in rows.rounds)
+    told = words.count_noun(pages, "page")
+    if read <= pages:
+        return told
+    return _("%(pages)s and %(more)s more for open points") % {
+        "pages": told,
+        "more": words.format_number(read - pages),
+    }
+
+
+def describe_searching(rows: RunRows) -> str:
+    """Return how many searches were made, and how many queries they asked if those are fewer: some
+    are made again, or of several providers.
+    """
+    searches, queries = rows.progress.usage["searches"], len(searches_tried(rows.units))
+    told = words.count_noun(searches, "search")
+    if not 0 < queries < searches:
+        return told
+    return _("%(searches)s with %(queries)s") % {
+        "searches": told,
+        "queries": ngettext("%(n)s query", "%(n)s different queries", queries)
+        % {"n": words.format_number(queries)},
+    }
+
+
 UNDER_WAY = frozenset({Status.INTAKE, Status.RESEARCHING, Status.PAUSED, Status.WRITING})
 STEPS = (
     gettext_lazy("Planning"),

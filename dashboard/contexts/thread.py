@@ -24,6 +24,7 @@ from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading, unique_texts
 from research.models import Run, Thread
+from research.models.runs import WRITTEN_BY_MODEL
 from research.readmodel.progress import evidence_gate
 from research.readmodel.progress_parts import AspectPart
 from research.runtime import installation
@@ -80,12 +81,12 @@ def has_model() -> bool:
 
 def conversation_context(rows: RunRows) -> dict[str, Any]:
     """Return the other questions of a run's thread with their answers, before and after its own,
-    and which of the latter correct its report.
+    and which of the latter correct its report. The thread's name heads its newest question.
     """
     run = rows.run
     _, total = thread_queries.question_position(run)
     if total < 2:
-        return {}
+        return {"thread_name": run.thread.name}
     own = run.origin_id or run.pk
     questions = thread_queries.thread_questions(run.thread_id)
     asked = [
@@ -95,6 +96,7 @@ def conversation_context(rows: RunRows) -> dict[str, Any]:
     later = [row for row in questions if (row.origin_id or row.pk) > own]
     return {
         "corrections": corrections_context(rows, later),
+        "thread_name": "" if later else run.thread.name,
         "conversation": {
             "url": reverse("thread", args=[run.thread.public_id]),
             "before": [turn for first, turn in asked if first < own],
@@ -217,14 +219,16 @@ def _first_place(citation: dict[str, Any], labels: Set[str]) -> int | None:
 def versions_context(run: Run) -> dict[str, Any]:
     """Return all versions, numbered from 1.
 
-    `newest` is the last version that was not lost; None if that is the current one.
+    `newest` is the last version that was not lost and is no other form of its report; None if that
+    is the current one. `form` names the form of the current one, if it is another.
     """
     rows = thread_queries.run_versions(run)
     lines = [version_context(number, row, row == run) for number, row in enumerate(rows, 1)]
-    good = [line for line in lines if not line["lost"]]
+    good = [line for line in lines if not (line["lost"] or line["is_form"])]
     newest = good[-1] if good and not good[-1]["current"] else None
-    number = next(line["number"] for line in lines if line["current"])
-    return {"lines": lines, "number": number, "newest": newest}
+    current = next(line for line in lines if line["current"])
+    form = current["why"] if current["is_form"] else ""
+    return {"lines": lines, "number": current["number"], "newest": newest, "form": form}
 
 
 def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
@@ -235,6 +239,7 @@ def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
         "why": str(FIRST) if is_first else worded(row.reason),
         "state": None if row.status == "completed" else words.run_state(row),
         "lost": row.status in {"failed", "cancelled"},
+        "is_form": row.kind == "reshape" and bool(row.origin_id) and row.reason != WRITTEN_BY_MODEL,
         "created": row.created_at,
         "current": current,
     }

@@ -21,6 +21,10 @@ from research.models import Run
 
 NAME_LENGTH = 60
 READING = _("To read and edit")
+PASTE = "paste"
+"""Name of the HTML that copying a report puts on the clipboard. It is no file to save, so that no
+list of formats has it.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,14 @@ class Registry(Mapping[str, Format]):
 
 
 FORMATS: Mapping[str, Format] = Registry()
+
+
+def find_format(name: str) -> Format:
+    """Return the format with an extension, or the one named `PASTE`."""
+    if name != PASTE:
+        return FORMATS[name]
+    pasted: Format = import_module(f"{__name__}.html").PASTED
+    return pasted
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dashboard.queries.run_rows import (
     labels_at,
     labels_cited,
     latest_report,
+    site_names,
     stored_texts,
 )
 from dashboard.queries.thread_queries import Correction, find_corrections, later_questions
@@ -47,14 +48,16 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Ha
 class Passage:
     """A quote with its context in the stored page; the context is '' if the copy was deleted.
 
-    `sources` counts the independent sites (or documents) of its claim, `statements` are those of
-    the report that cite it, behind their sections.
+    `section` is the one of the page that it was taken from, or ''. `sources` counts the independent
+    sites (or documents) of its claim, `statements` are those of the report that cite it, behind
+    their sections.
     """
 
     before: str
     quote: str
     after: str
     sources: str = ""
+    section: str = ""
     statements: tuple[str, ...] = ()
 
 
@@ -62,18 +65,36 @@ class Passage:
 class Citation:
     """A cited page. `published` is the date as the page states it, or ''.
 
-    `places` has the index of the passage behind each occurrence of the number in the report.
+    `publisher` is the name that the page gives its site, or its domain, or the collection of a
+    document. `places` has the index of the passage behind each occurrence of the number in the
+    report.
     """
 
     number: int
     title: str
     url: str
     domain: str
-    section: str
     published: str
     fetched: datetime
     passages: tuple[Passage, ...]
     places: tuple[int, ...] = ()
+    publisher: str = ""
+
+    @property
+    def section(self) -> str:
+        """Return the section that all passages are from; '' if they are from several."""
+        first, *others = {each.section for each in self.passages} or {""}
+        return "" if others else first
+
+    @property
+    def headed_passages(self) -> Iterator[tuple[str, Passage]]:
+        """Yield each passage behind its heading: the section, or the title of the page if it is
+        from none; '' where the passage before has the same one, or all have.
+        """
+        last = self.section
+        for passage in self.passages:
+            is_same, last = passage.section == last, passage.section
+            yield "" if is_same else passage.section or self.title, passage
 
     @property
     def on_the_web(self) -> bool:
@@ -182,10 +203,12 @@ def with_title(markdown: str, title: str, question: str) -> str:
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:
     texts = dict(stored_texts(run).values_list("sha256", "text"))
     places = {entry["marker"]: entry.get("places") or () for entry in report.citations}
-    statements = _statements_by_record(report)
+    statements, names = _statements_by_record(report), site_names(run)
     for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
-            yield make_citation(number, rows, texts, places[number], statements[number])
+            made = make_citation(number, rows, texts, places[number], statements[number])
+            named = strip_unprintable(names.get(rows[0].url, ""))
+            yield replace(made, publisher=named or made.domain)
 
 
 def _statements_by_record(report: Report) -> dict[int, dict[str, list[str]]]:
@@ -220,7 +243,6 @@ def make_citation(
         title=strip_unprintable(first.title or first.domain),
         url=strip_unprintable(words.without_folder(first.url) if is_shared() else first.url),
         domain=strip_unprintable(first.domain),
-        section="" if first.section == first.title else strip_unprintable(first.section),
         published=strip_unprintable(first.published or ""),
         fetched=first.fetched_at,
         passages=tuple(
@@ -228,16 +250,19 @@ def make_citation(
             for span, passage in zip(shown, quote_passages(shown.values(), texts), strict=True)
         ),
         places=tuple(indexes.get(labels[0], 0) for labels in places),
+        publisher=strip_unprintable(first.domain),
     )
 
 
 def quote_passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Iterator[Passage]:
     for row in rows:
         text, sources = texts.get(row.text_sha256), count_sources(row.evidence.quotes.all())
+        section = "" if row.section == row.title else strip_unprintable(row.section)
         if text is None or text[row.start : row.end] != row.quote:
-            yield Passage("", strip_unprintable(row.quote), "", sources)
+            passage = Passage("", strip_unprintable(row.quote), "")
         else:
-            yield replace(in_context(text, row.start, row.end), sources=sources)
+            passage = in_context(text, row.start, row.end)
+        yield replace(passage, sources=sources, section=section)
 
 
 def in_context(text: str, start: int, end: int) -> Passage:

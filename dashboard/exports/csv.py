@@ -22,10 +22,11 @@ def render(whole: Contents) -> bytes:
     lines = csv.writer(written)
     lines.writerow(map(str, HEAD))
     for each in whole.citations:
-        where = (each.section, each.title, each.domain, each.url, each.published)
+        where = (each.title, each.domain, each.url, each.published)
         for passage in each.passages:
             statements = "\n".join(passage.statements)
-            cells = (passage.quote, *where, f"{each.fetched:%Y-%m-%d}", statements)
+            read = f"{each.fetched:%Y-%m-%d}"
+            cells = (passage.quote, passage.section, *where, read, statements)
             lines.writerow((each.number, *map(_as_text, cells)))
     return written.getvalue().encode("utf-8-sig", errors="replace")  # Excel needs the mark
 

@@ -171,7 +171,10 @@ def add_citation(document: WordDocument, citation: Citation) -> None:
         add_hyperlink(head, citation.url, citation.link)
     else:
         head.add_run(citation.url)
-    for passage in citation.passages:
+    for heading, passage in citation.headed_passages:
+        if heading:
+            named = document.add_paragraph(f"› {heading}")
+            named.paragraph_format.keep_with_next = True
         quoted = document.add_paragraph(style="Quote")
         quoted.add_run(passage.before)
         quoted.add_run(passage.quote).bold = True

@@ -4,7 +4,6 @@ each citation behind it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from django.utils.translation import gettext
@@ -12,12 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
-from dashboard.markdown.parsing import in_lines, is_command
+from dashboard.markdown.parsing import with_blocks
 from research.engine.report.rendering.markdown_escape import unlinked
-
-_STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
-_CODE = re.compile(r" ?`([^`\n]{1,2000})`[,;.]? ?")
-_GAP = re.compile(r"\n\n {1,5}\n\n")
 
 
 def render(whole: Contents) -> bytes:
@@ -28,28 +23,12 @@ def render(whole: Contents) -> bytes:
     return f"{report}\n\n## {gettext('Quotes')}\n\n{quotes}\n".encode()
 
 
-def with_blocks(markdown: str) -> str:
-    """Return Markdown whose numbered steps have their long commands as blocks of code."""
-
-    def step(found: re.Match[str]) -> str:
-        indent = " " * len(found[1])
-
-        def block(code: re.Match[str]) -> str:
-            if not is_command(code[1]):
-                return code[0]
-            lines = ("```", *in_lines(code[1]).splitlines(), "```")
-            return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
-
-        told = _CODE.sub(block, found[2])
-        return found[1] + _GAP.sub("\n\n", told).rstrip()
-
-    return _STEP.sub(step, markdown)
-
-
 def quote_entry(citation: Citation) -> Iterator[str]:
     place = " › ".join(filter(None, (citation.title, citation.section)))
     yield f"[{citation.number}] {unlinked(place)} ({citation.dated}): <{citation.url}>"
-    for passage in citation.passages:
+    for heading, passage in citation.headed_passages:
+        if heading:
+            yield from ("", f"› {unlinked(heading)}")
         yield ""
         yield from (f"> {unlinked(line)}".rstrip() for line in passage.quote.splitlines())
 

@@ -52,8 +52,9 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "link": citation.link,
         "dated": citation.dated,
         "passages": [
-            {name: getattr(passage, name).replace("\t", EM_SPACE) for name in SHOWN}
-            for passage in citation.passages
+            {"heading": heading}
+            | {name: getattr(passage, name).replace("\t", EM_SPACE) for name in SHOWN}
+            for heading, passage in citation.headed_passages
         ],
     }
 

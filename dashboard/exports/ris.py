@@ -29,6 +29,7 @@ def ris_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
     yield "TY", "ELEC"
     yield "TI", page.title
     yield "T2", page.domain
+    yield "PB", page.publisher
     if page.published:
         yield "PY", page.published[:4]
         yield "DA", page.published[:10].replace("-", "/")

@@ -45,9 +45,17 @@ def describe_depth(
     if usual is not None:
         told.append(gettext("usually %(time)s") % {"time": format_seconds(usual)})
     elif config.deep_research_mode != "fixed":
-        text = ngettext("up to %(n)s round", "up to %(n)s rounds", reach.rounds)
-        told.append(text % {"n": format_number(reach.rounds)})
+        told.append(_describe_rounds(*reach.rounds))
     return told
+
+
+def _describe_rounds(least: int, most: int) -> str:
+    """Return after how many rounds a run ends at the latest, by how complex its question is."""
+    if least == most:
+        text = ngettext("up to %(n)s round", "up to %(n)s rounds", most)
+        return text % {"n": format_number(most)}
+    numbers = {"least": format_number(least), "most": format_number(most)}
+    return gettext("at most %(least)s–%(most)s rounds, by the question") % numbers
 
 
 class FilesInput(forms.FileInput):

@@ -89,6 +89,22 @@ def at_work(now: Installation, collections: Sequence[Collection]) -> str:
     return describe_search(now)
 
 
+def at_work_by_choice(
+    now: Installation, found: Mapping[str, Sources], collections: Sequence[Collection]
+) -> dict[str, str]:
+    """Return by option name a line that describes what it searches."""
+    preferred = chosen_sources(now)
+    names = {DOCUMENTS: gettext("your documents"), SAMPLES: worded(SAMPLE_LIBRARY)}
+
+    def describe(chosen: Sources) -> str:
+        is_all = not collections or chosen["search"] != [SAMPLES]
+        if chosen == preferred and is_all:
+            return worded(describe_search(now))
+        return ", ".join(names.get(name, name) for name in chosen["search"])
+
+    return {option: describe(chosen) for option, chosen in found.items()}
+
+
 def resolve_choice(
     viewer: queries.Viewer, chosen: Sources | None, collection_ids: Sequence[str]
 ) -> Sources | None:

@@ -138,7 +138,8 @@ def _soften(text: str) -> list[Token]:
     """
     pieces = []
     if doubted := DOUBTED.match(text):
-        pieces = [text_token(" "), span_token("doubted", days_in_words(doubted[1] or doubted[2]))]
+        doubt = days_in_words(doubted[1] or doubted[2])
+        pieces = [text_token("\u00a0"), span_token("doubted", doubt)]
         text = text[doubted.end() :]
     text = EARLIER.sub(lambda found: days_in_words(found[0]), text)
     told = TOLD_BY.search(text) or _marks().search(text)

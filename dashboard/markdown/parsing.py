@@ -23,6 +23,9 @@ ENDS = (".", ",", ";", ":", "。")
 COLONS, STOPS = (":", "："), (".", "!", "。")
 """Ends of the text before short code that is a command of its own."""
 _STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
+_STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
+_STEP_CODE = re.compile(r" ?`([^`\n]{1,2000})`[,;.]? ?")
+_GAP = re.compile(r"\n\n {1,5}\n\n")
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
 
@@ -134,6 +137,24 @@ def is_command(code: str) -> bool:
 def in_lines(command: str) -> str:
     """Return a command with each of its statements on a line; a semicolon in quotes ends none."""
     return _STATEMENT_END.sub(lambda match: match["quoted"] or ";\n", command)
+
+
+def with_blocks(markdown: str) -> str:
+    """Return Markdown whose numbered steps have their long commands as blocks of code."""
+
+    def step(found: re.Match[str]) -> str:
+        indent = " " * len(found[1])
+
+        def block(code: re.Match[str]) -> str:
+            if not is_command(code[1]):
+                return code[0]
+            lines = ("```", *in_lines(code[1]).splitlines(), "```")
+            return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
+
+        told = _STEP_CODE.sub(block, found[2])
+        return found[1] + _GAP.sub("\n\n", told).rstrip()
+
+    return _STEP.sub(step, markdown)
 
 
 def plain_text(inline: Token) -> str:

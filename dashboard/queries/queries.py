@@ -277,8 +277,8 @@ def list_collections(viewer: Viewer) -> Sequence[Collection]:
 
 
 def collections_to_ask(viewer: Viewer) -> Sequence[Collection]:
-    """Return the collections that can be searched: uploads without any file cannot."""
-    return list(documents.visible_to(viewer).with_files())
+    """Return the collections that can be searched: not those without a file that can be read."""
+    return list(documents.visible_to(viewer).with_files().readable())
 
 
 def find_collection(viewer: Viewer, public_id: str) -> Collection:

@@ -156,8 +156,19 @@ class RunRows(Committed):
         return behind_markers(self.report, self._quoted) if self.report else {}
 
     @cached_property
+    def _sources(self) -> Sequence[tuple[str, str, str, str]]:
+        """Return address, name of the site, title and status of each page."""
+        found = Source.objects.filter(run=self.run).order_by()
+        return list(found.values_list("url", "site", "title", "status"))
+
+    @cached_property
     def site_names(self) -> dict[str, str]:
-        return site_names(self.run)
+        """Return the names of sites by the addresses of their pages; see `site_names`."""
+        return {url: site for url, site, title, _ in self._sources if site not in {"", title}}
+
+    @cached_property
+    def pages_read(self) -> int:
+        return sum(status in {"read", "cited"} for *_, status in self._sources)
 
     @cached_property
     def _quoted(self) -> Sequence[Evidence]:

@@ -16,7 +16,10 @@ from dashboard.queries.run_rows import RunRows, labels_cited, labels_of_earlier
 from research.models import Aspect, Evidence, Report, Run, Source, Thread
 from research.models.lookups import keep_alphanumeric
 
-VERSION_FIELDS = ("public_id", "kind", "reason", "status", "termination_reason", "created_at")
+VERSION_FIELDS = (
+    *("public_id", "kind", "origin_id", "reason"),
+    *("status", "termination_reason", "created_at"),
+)
 LONGEST_THREAD = 200
 MOST_WORDS = 12
 
@@ -78,7 +81,7 @@ def thread_questions(thread_id: int) -> Sequence[Run]:
     They have what `with_reports` loads.
     """
     found = with_reports(Run.objects.filter(thread=thread_id).newest_versions())
-    listed = ("analyst", "language", "question", "quality_score", "origin_id", *THREAD_FIELDS)
+    listed = ("analyst", "language", "question", "quality_score", *THREAD_FIELDS)
     found = found.select_related("thread").only(*VERSION_FIELDS, *listed)
     found = found.prefetch_related("aspects")
     newest = list(found.order_by("-pk")[:LONGEST_THREAD])

@@ -134,8 +134,8 @@ def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     now = installation.current_installation()
     reach = reach_context(form)
-    named = worded(sources.at_work(now, form.collections))
-    searched = gettext("Search: %(names)s") % {"names": named}
+    named = sources.at_work_by_choice(now, form.choices, form.collections)
+    searched = {key: gettext("Search: %(names)s") % {"names": each} for key, each in named.items()}
     model = (
         [gettext("Model: %(name)s") % {"name": describe_model(now)}] if reach["has_model"] else []
     )
@@ -143,7 +143,8 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
         "page": "ask",
         "templates": TEMPLATES,
         **reach,
-        "at_work": [*model, searched],
+        "at_work": model,
+        "searched": searched,
         "samples": [_sample_line(sample) for sample in load_samples()],
         "recent": [run_line(run) for run in queries.recent_runs(request.user)],
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -70,7 +71,7 @@ def show_collection(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_file(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Show the text of an uploaded file, as runs read it."""
+    """Show the text of a file, as runs read it."""
     from research.documents.try_search import read_file  # slow import
 
     collection = queries.find_collection(request.user, public_id)
@@ -88,7 +89,7 @@ def show_file(request: HttpRequest, public_id: str) -> HttpResponse:
 def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render the indexing progress: a line of the list, or the head of the collection's page."""
     collection = queries.find_collection(request.user, public_id)
-    context = {"collection": _whole(request, collection)}
+    context = {"collection": _whole(request, collection), "swapped": True}
     name = "_collection_line.html" if "line" in request.GET else "_collection_state.html"
     return render(request, f"dashboard/{name}", context)
 
@@ -164,7 +165,7 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
     """Store uploaded files. Rejected ones are listed on the next page, via the session."""
     done = documents.add_files(request.user, collection, request.FILES.getlist("files"))
     if done.added:
-        messages.success(
+        messages.info(  # no success yet: it may turn out that they cannot be read
             request,
             ngettext("%(n)s file added.", "%(n)s files added.", len(done.added))
             % {"n": len(done.added)},
@@ -192,13 +193,11 @@ def _render_list(request: HttpRequest, *, status: int = 200, **problems: str) ->
 def _render_collection(
     request: HttpRequest, collection: Collection, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    page = queries.page_of_files(collection, request.GET.get("page"))
     context = {
         "page": "documents",
         "collection": _whole(request, collection),
-        "files": [file_row(row) for row in page],
-        "paging": paging_context(page),
         "accepted": ACCEPTED,
+        **_files(request, collection),
         **_search_results(request, collection),
         **more,
     }
@@ -207,6 +206,35 @@ def _render_collection(
 
 def _whole(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     return collection_context(collection, request.user, queries.upload_sizes([collection]))
+
+
+def _files(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    """Return a page of the uploaded files, or of the documents of a folder."""
+    number = request.GET.get("page")
+    if collection.folder:
+        return _documents(collection, request.GET.get("find", "").strip(), number)
+    page = queries.page_of_files(collection, number)
+    return {"files": [file_row(row) for row in page], "paging": paging_context(page)}
+
+
+def _documents(collection: Collection, wanted: str, number: str | None) -> dict[str, Any]:
+    """Return a page of the documents whose path or title has what is wanted, as indexed."""
+    from research.documents.try_search import count_documents, list_documents  # slow import
+
+    most = queries.FILES_ON_A_PAGE
+    try:
+        total = async_to_sync(count_documents)(collection, wanted)
+        page = Paginator(range(total), most).get_page(number)
+        start = page.start_index() - 1 if total else 0
+        found = async_to_sync(list_documents)(collection, wanted, start, most)
+    except DocumentError as error:
+        return {"wanted": wanted, "list_problem": worded(error.reason)}
+    return {
+        "wanted": wanted,
+        "documents": found,
+        "can_find": bool(wanted) or total > most,
+        "paging": paging_context(page, {"find": wanted}),
+    }
 
 
 def _search_results(request: HttpRequest, collection: Collection) -> dict[str, Any]:
@@ -229,11 +257,13 @@ def collection_line(
     collection: Collection, viewer: Viewer, sizes: Mapping[int, int]
 ) -> dict[str, Any]:
     """Return a line of the list of collections. The page polls the lines that are `busy`."""
+    unreadable = collection.is_unreadable
     return {
         "id": collection.public_id,
         "url": reverse("collection", args=[collection.public_id]),
         "name": collection.name,
-        "state": words.COLLECTION[collection.state],
+        "state": words.COLLECTION["unreadable" if unreadable else collection.state],
+        "can_ask": not unreadable and (bool(collection.folder) or collection.pk in sizes),
         "busy": collection.state in BUSY,
         "facts": [*describe_contents(collection), *collection_facts(collection, viewer, sizes)],
         "problem": describe_problem(collection, viewer),
@@ -251,6 +281,8 @@ def describe_contents(collection: Collection) -> list[str]:
         }
         failed = [_unreadable(collection.failed)] if collection.failed else []
         return [_("%(n)s of %(total)s read") % shown, *failed]
+    if collection.is_unreadable:
+        return [words.count_noun(collection.unreadable_count, "file")]
     told = [words.count_noun(collection.documents, "document")] if collection.documents else []
     if collection.unreadable_count:
         told.append(_unreadable(collection.unreadable_count))
@@ -277,8 +309,10 @@ def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int,
 def describe_problem(collection: Collection, viewer: Viewer) -> str:
     """Return why a collection could not be read.
 
-    The message may contain server paths, so only users who may change the collection see it.
+    That of a folder may contain server paths, so only users who may change the collection see it.
     """
+    if collection.is_unreadable:
+        return _("None of its files could be read, so nothing can be asked about them.")
     if collection.state != "failed":
         return ""
     if may_change(viewer, collection):
@@ -304,6 +338,7 @@ def collection_context(
         "unreadable_more": collection.unreadable_count - len(listed),
         "others": next((each["reason"] for each in told if not each["path"]), ""),
         "can_search": bool(collection.index_name),
+        "is_unreadable": collection.is_unreadable,
         "may_change": mine,
         "may_add": mine and not collection.folder,
         "may_look": mine and (bool(collection.folder) or collection.state == "failed"),
@@ -328,6 +363,7 @@ def passage_contexts(found: Sequence[Passage]) -> list[dict[str, Any]]:
     return [
         {
             "title": passage.title,
+            "path": passage.path,
             "place": " · ".join(filter(None, [words.readable_url(passage.url), passage.section])),
             "pieces": list(split_at_matches(passage)),
         }

@@ -42,6 +42,7 @@ def list_runs(request: HttpRequest) -> HttpResponse:
         "find": form,
         "folders": folders,
         "narrowed": any(wanted.values()),
+        "wanted": wanted,
         "groups": group_by_day(list(page), timezone.now(), sought),
         "paging": paging_context(page, wanted),
         "undo": request.session.pop(UNDO, None),

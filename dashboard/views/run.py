@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dashboard.addresses import address_of
 from dashboard.contexts import story
 from dashboard.contexts.activity import (
     SHOWN,
@@ -31,10 +30,10 @@ from dashboard.contexts.activity import (
 from dashboard.contexts.lists import paging_context
 from dashboard.contexts.live import call_context
 from dashboard.contexts.pending_commands import kept_instructions
-from dashboard.contexts.report import export_links
+from dashboard.contexts.report import copy_links, export_links
 from dashboard.contexts.run import action_context, desk_key, run_footer, run_head, steering_of
 from dashboard.contexts.thread import after_report_context, conversation_context
-from dashboard.exports import FORMATS, NothingToExportError, export_report
+from dashboard.exports import FORMATS, PASTE, NothingToExportError, export_report, find_format
 from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.run_forms import (
     ClarificationForm,
@@ -45,6 +44,7 @@ from dashboard.forms.run_forms import (
 )
 from dashboard.live import fragments
 from dashboard.plans import depth_choices, plan_context
+from dashboard.prices import priced_usage
 from dashboard.queries import queries, thread_queries, usage
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -88,7 +88,7 @@ def page_of(
         "live": state.page(),
         "shows": state.shows,
         "exports": export_links(run),
-        "markdown": address_of(run, "export", "md"),
+        "copies": copy_links(run),
         "can_share": settings.SHARE_REPORTS,
         "is_open": people.open_links().filter(run=run).exists(),
         "socket": f"/live/{run.public_id}/?language={get_language()}",
@@ -151,8 +151,8 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
         "footer": run_footer(run),
         "filters": call_filters(spent, shown),
         "spent": spending_lines(spent),
-        "by_stage": usage_by_stage(run.usage),
-        "by_model": usage_by_model(run.usage),
+        "by_stage": usage_by_stage(priced_usage(run)),
+        "by_model": usage_by_model(priced_usage(run)),
         "can_replay": what_if.can_replay(run),
     }
     if shown in SHOWN:
@@ -378,7 +378,7 @@ def send_command(request: HttpRequest, run: Run, tell: Callable[[], object]) -> 
 @require_GET
 def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    if extension not in FORMATS:
+    if extension not in (*FORMATS, PASTE):
         raise Http404("no such format")
     try:
         return download_report(request, run, extension)
@@ -393,7 +393,7 @@ def download_report(request: HttpRequest, run: Run, extension: str) -> HttpRespo
     Raise `NothingToExportError` if there is none.
     """
     quotes = request.GET.get("quotes") != "false"
-    written = export_report(run, FORMATS[extension], with_quotes=quotes)
+    written = export_report(run, find_format(extension), with_quotes=quotes)
     name = content_disposition_header(as_attachment=True, filename=written.filename)
     headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}
     return HttpResponse(written.content, content_type=written.content_type, headers=headers)

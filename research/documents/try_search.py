@@ -1,15 +1,16 @@
-"""Trial search: shows a user what a run would find in one collection."""
+"""Looking into a collection: its documents, their texts, and what a run would find in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
-from research.documents.folder import FileAddressing, part_url
+from research.documents.folder import FileAddressing, part_url, whole_url
 from research.engine.text.tokens import term_set
 from research.fulltext.index import DocumentIndex
-from research.fulltext.index_queries import IndexHit
+from research.fulltext.index_queries import IndexHit, ListedDocument
 from research.models import Collection
 from research.runtime import tool_factory
 
@@ -31,6 +32,11 @@ class Passage:
     text: str
     section: str
     terms: frozenset[str]
+
+    @property
+    def path(self) -> str:
+        """Return the path of its file: "a/b c.pdf" of "file:///Mill/a/b%20c.pdf?part=2"."""
+        return unquote(whole_url(self.url).removeprefix("file:///").partition("/")[2])
 
     def matches(self, word: str) -> bool:
         """Return whether a word of the passage is a search term or a form of one."""
@@ -55,9 +61,23 @@ async def search_collections(
     return [await _load_passage(index, names, hit, terms) for hit in hits]
 
 
+async def count_documents(collection: Collection, text: str) -> int:
+    """Return how many documents have the text in their path or title; raise `DocumentError`."""
+    index, _ = tool_factory.index_and_pool()
+    return await index.count_documents(collection.index_name, text)
+
+
+async def list_documents(
+    collection: Collection, text: str, start: int, most: int
+) -> list[ListedDocument]:
+    """Return those documents by path, from the place `start` on; raise `DocumentError`."""
+    index, _ = tool_factory.index_and_pool()
+    return await index.list_documents(collection.index_name, text, start, most)
+
+
 async def read_file(collection: Collection, name: str) -> str | None:
-    """Return the text of an uploaded file as it was indexed, its parts in order; None if it isn't
-    indexed. Raise `DocumentError`.
+    """Return the text of a file as it was indexed, its parts in order; None if it isn't indexed.
+    `name` is its path in the collection. Raise `DocumentError`.
     """
     index, _ = tool_factory.index_and_pool()
     if not collection.index_name:

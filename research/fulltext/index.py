@@ -27,7 +27,7 @@ from research.documents.folder import (
 from research.documents.parse_document import Reading, ReadingTask
 from research.extract.pool import PoolError, WorkerLostError
 from research.fulltext import index_queries, index_rows, meaning
-from research.fulltext.index_queries import Found, IndexedDocument, IndexHit
+from research.fulltext.index_queries import Found, IndexedDocument, IndexHit, ListedDocument
 from research.fulltext.index_sqlite import SqliteStore
 from research.fulltext.index_store import Connection, IndexStore
 from research.fulltext.meaning import Embedder
@@ -130,6 +130,16 @@ class DocumentIndex:
     async def document(self, url: str, collections: Sequence[str]) -> IndexedDocument | None:
         """Return the stored text at an address of the named collections."""
         return await self._read(index_queries.find_document, url, collections)
+
+    async def count_documents(self, collection: str, text: str = "") -> int:
+        """Return how many documents of a collection have the text in their path or title."""
+        return await self._read(index_queries.count_listed, collection, text)
+
+    async def list_documents(
+        self, collection: str, text: str, start: int, most: int
+    ) -> list[ListedDocument]:
+        """Return those documents by path, from the place `start` (from 0) on."""
+        return await self._read(index_queries.list_documents, collection, text, start, most)
 
     async def collections(self) -> list[str]:
         """Return the names of all collections."""

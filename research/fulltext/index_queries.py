@@ -37,6 +37,11 @@ CLAUSE_DOCUMENTS = 30
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
 # "## " of a heading, "- " of an item, "```sh" of code
 _MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*]\s+|```\w*)", re.MULTILINE)
+_LISTED = """
+FROM documents d JOIN texts t ON t.id = d.text_id JOIN collections c ON c.id = d.collection_id
+WHERE c.name = ? AND d.part = 0
+AND (lower(d.path) LIKE lower(?) ESCAPE '!' OR lower(t.title) LIKE lower(?) ESCAPE '!')
+"""
 # The plus keeps SQLite from going through all documents of the collections.
 _ENTRIES = """
 SELECT e.key, e.document_id, e.kind, e.words FROM entries e JOIN documents d ON d.id = e.document_id
@@ -71,6 +76,14 @@ class IndexedDocument:
     published: str | None
     language: str | None
     indexed_at: datetime
+
+
+@dataclass(frozen=True)
+class ListedDocument:
+    """A document in a list of its collection; `path` is that of its file in the folder."""
+
+    path: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -194,6 +207,33 @@ def find_document(
         (url, *collections),
     ).fetchone()
     return _make_document(row) if row else None
+
+
+def count_listed(connection: Connection, collection: str, text: str = "") -> int:
+    """Return how many documents `list_documents` can list."""
+    row = connection.execute(
+        f"SELECT count(*) AS number {_LISTED}", (collection, *_named_like(text))
+    ).fetchone()
+    return int(row["number"])
+
+
+def list_documents(
+    connection: Connection, collection: str, text: str, start: int, most: int
+) -> list[ListedDocument]:
+    """Return documents of a collection whose path or title has the text, from the place `start`
+    (from 0) in the order of their paths.
+    """
+    rows = connection.execute(
+        f"SELECT d.path, t.title {_LISTED} ORDER BY d.path LIMIT ? OFFSET ?",
+        (collection, *_named_like(text), most, start),
+    )
+    return [ListedDocument(row["path"], _title(row)) for row in rows]
+
+
+def _named_like(text: str) -> tuple[str, str]:
+    """Return the patterns of a path and of a title with the text; its signs mean themselves."""
+    pattern = "%" + re.sub("[!%_]", r"!\g<0>", text) + "%"
+    return pattern, pattern
 
 
 def collection_names(connection: Connection) -> list[str]:

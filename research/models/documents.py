@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from research.models.base import new_public_id
@@ -27,6 +27,12 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         """Exclude upload collections without files; a folder may get files at any time."""
         uploaded = Document.objects.filter(collection=OuterRef("pk"))
         return self.filter(~Q(folder="") | Exists(uploaded))
+
+    def readable(self) -> CollectionQuerySet:
+        """Exclude those none of whose files could be read when they were last indexed."""
+        return self.exclude(
+            documents=0, unreadable_count__gt=0, indexed_revision__gte=F("revision")
+        )
 
 
 class Collection(models.Model):
@@ -102,6 +108,11 @@ class Collection(models.Model):
         if self.problem:
             return "failed"
         return "ready" if self.documents or self.unreadable_count else "empty"
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Return whether it is indexed, but none of its files could be read."""
+        return self.state == "ready" and not self.documents
 
 
 class Document(models.Model):

@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from research.engine.ports import SourceKind
 from research.engine.records import AspectState, SourceStatus
 from research.models.base import KEY_LENGTH, EngineRow, enum_choices, literal_choices
-from research.models.runs import Run
+from research.models.runs import Run, in_other_form
 
 
 class Aspect(EngineRow):
@@ -69,10 +69,13 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         return self.filter(pk__in=said.values("evidence"))
 
     def of_newest_versions(self) -> EvidenceQuerySet:
-        """Exclude copies in report versions that a later, successful version replaced."""
+        """Exclude copies in report versions that a later, successful version replaced, and in
+        reports of another form.
+        """
         first = Coalesce(OuterRef("run__origin"), OuterRef("run"))
         later = Run.objects.filter(origin=first, origin__isnull=False, pk__gt=OuterRef("run"))
-        return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
+        kept = later.exclude(status__in=("failed", "cancelled")).exclude(in_other_form())
+        return self.filter(~Exists(kept)).exclude(in_other_form("run__"))
 
     def from_site(self, domain: str) -> EvidenceQuerySet:
         return self.filter(pk__in=EvidenceSource.objects.filter(domain=domain).values("evidence"))

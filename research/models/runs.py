@@ -42,6 +42,18 @@ class Thread(models.Model):
         return self.title
 
 
+WRITTEN_BY_MODEL = "Written by the model"
+"""Reason of a version that replaces a report that code had to put together."""
+
+
+def in_other_form(run: str = "") -> Q:
+    """Return the condition that a run only tells a report in another form; `run` is the prefix of
+    its columns.
+    """
+    is_form = Q(**{f"{run}kind": "reshape", f"{run}origin__isnull": False})
+    return is_form & ~Q(**{f"{run}reason": WRITTEN_BY_MODEL})
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> RunQuerySet:
         """Return a user's own runs; staff see all."""
@@ -51,11 +63,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         return kept if user.is_staff else kept.filter(owner=user)
 
     def newest_versions(self) -> RunQuerySet:
-        """Exclude versions that a later, successful version replaced."""
+        """Exclude versions that a later, successful version replaced, and reports in another form,
+        which stand beside the one that they were made from.
+        """
         first = Coalesce(OuterRef("origin"), OuterRef("pk"))
         # Redundant, but lets the database skip the many runs without an origin.
         later = Run.objects.filter(origin=first, origin__isnull=False, pk__gt=OuterRef("pk"))
-        return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
+        replaced = Exists(
+            later.exclude(status__in=("failed", "cancelled")).exclude(in_other_form())
+        )
+        return self.filter(~replaced).exclude(in_other_form())
 
 
 class Kind(TextChoices):

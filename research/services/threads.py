@@ -21,7 +21,7 @@ from research.engine.knobs import ConfigError
 from research.engine.report.report_format import BY_CODE
 from research.engine.threads.seed import ReportForm, ReportFormat, Seed, SeedKind
 from research.models import Run
-from research.models.runs import Kind
+from research.models.runs import WRITTEN_BY_MODEL, Kind
 from research.queue.admission import next_turn
 from research.runtime import installation
 from research.runtime.program import ENGINE_VERSION, prompt_digests
@@ -44,7 +44,7 @@ NEEDS_A_MODEL = (
     "an admin can name one under Setup."
 )
 REASONS: dict[ReportForm, str] = {
-    "full": "Written by the model",
+    "full": WRITTEN_BY_MODEL,
     "shorter": "Shorter",
     "longer": "Longer",
     "table": "As a table",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Watch
 from tests.browser.serving import Server
 from tests.browser.test_looks import check
 
@@ -38,6 +38,24 @@ def test_a_template_keeps_what_was_typed_and_selects_the_next_gap(
     expect(page.get_by_label(ASK)).to_have_value("Compare SQLite with …")
     page.keyboard.type("PostgreSQL")
     expect(page.get_by_label(ASK)).to_have_value("Compare SQLite with PostgreSQL")
+
+
+def test_a_missing_question_is_named_until_there_is_one(
+    server: Server, open_page: Open, watch: Watch
+) -> None:
+    page = open_page(server)
+    watch.excused = True  # the browser tells that the form was refused
+    told = page.get_by_text("Write a question first.")
+    for way in ("typing", "template"):
+        page.goto("/")
+        page.locator(".ask-form").evaluate("(form) => { form.noValidate = true; form.submit(); }")
+        expect(told).to_be_visible()
+        if way == "typing":
+            page.get_by_label(ASK).press_sequentially(" W")
+        else:
+            page.get_by_role("link", name="Compare").click()
+        expect(told).to_have_count(0)
+        expect(page.get_by_label(ASK)).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_dropped_and_pasted_files_are_sent_with_ctrl_enter(server: Server, open_page: Open) -> None:
@@ -74,6 +92,17 @@ def test_files_are_attached_without_a_script(server: Server, open_page: Open) ->
     expect(page.locator("main")).to_contain_text("What is the rent of the mill?")
 
 
+def test_the_tools_of_a_line_cover_none_of_its_text(server: Server, open_page: Open) -> None:
+    page = open_page(server)
+    page.get_by_role("button", name="Read the report").last.click()
+    page.goto("/runs/")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator(".run-answer").hover()
+    tools, shown = (page.locator(each).bounding_box() for each in (".run-tools", ".run-answer"))
+    assert tools is not None and shown is not None
+    assert tools["x"] >= shown["x"] + shown["width"]
+
+
 def test_keys_search_ask_step_and_help(server: Server, open_page: Open) -> None:
     page = open_page(server)
     for number in (1, 2):
@@ -94,7 +123,14 @@ def test_keys_search_ask_step_and_help(server: Server, open_page: Open) -> None:
     page.keyboard.press("/")
     page.keyboard.type("n eggs")
     expect(page.get_by_role("searchbox")).to_have_value("n eggs")
-    page.get_by_role("searchbox").blur()
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    expect(page.locator(".run-question").nth(-1)).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("searchbox")).not_to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator(".run-question").nth(0)).to_be_focused()
     page.locator(".run-actions summary").first.click()
     check(page)
     page.keyboard.press("n")

@@ -57,6 +57,31 @@ def test_two_files_are_uploaded_watched_searched_asked_about_and_cited(
     expect(panel).to_contain_text("word for word in the stored copy")
 
 
+def test_what_cannot_be_read_is_not_offered_to_ask_once_that_is_known(
+    server: Server, open_page: Open, files: Path
+) -> None:
+    page = open_page(server)
+    make_collection(page, files, "broken.pdf")
+    page.evaluate("window.notReloaded = true")
+    expect(page.locator(".collection-state")).to_contain_text("None of its files could be read")
+    expect(page.get_by_role("link", name="Ask about these")).to_have_count(0)
+    assert page.evaluate("window.notReloaded === true")
+    check(page)
+
+
+def test_the_line_on_what_is_searched_follows_the_choice(
+    server: Server, open_page: Open, files: Path
+) -> None:
+    page = open_page(server)
+    page.get_by_role("button", name="Read the report").first.click()
+    make_collection(page, files, "lease.md")
+    page.get_by_role("link", name="Ask about these").click()
+    line = page.locator(".at-work [data-of]:visible")
+    expect(line).to_have_text("Search: your documents")
+    page.get_by_text("Samples", exact=True).click()
+    expect(line).to_have_text("Search: the bundled sample library")
+
+
 def test_the_pages_of_documents_in_every_state(
     server: Server, open_page: Open, files: Path, tmp_path: Path
 ) -> None:

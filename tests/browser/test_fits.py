@@ -398,3 +398,38 @@ def test_a_command_is_copied_without_its_button(sample_server: Server, open_page
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == "plumbline documents add ~/papers"
+
+
+COPIED = """async () => {
+  const [item] = await navigator.clipboard.read();
+  return Promise.all(["text/plain", "text/html"].map(async (kind) =>
+    (await item.getType(kind)).text()));
+}"""
+
+
+def test_a_report_is_copied_for_mails_and_for_plain_text(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_report(open_page, sample_server, permissions=["clipboard-read", "clipboard-write"])
+
+    def copied() -> tuple[str, str]:
+        page.get_by_role("button", name="Copy with citations").click()
+        expect(page.get_by_role("button", name="Copied", exact=False)).to_be_visible()
+        plain, html = page.evaluate(COPIED)
+        return plain, html
+
+    page.get_by_text("Save or copy").click()
+    plain, html = copied()
+    assert plain.startswith("# ") and "## Quotes" in plain and "> " in plain
+    assert "<h1" in html and "Quotes</h2>" in html and "[1]</a></sup>" in html
+    assert not any(f"<{tag}" in html for tag in ("style", "script", "button", "svg"))
+    page.get_by_text("Without quotes", exact=True).click()
+    plain, html = copied()
+    assert "## Quotes" not in plain and "Quotes</h2>" not in html and "<h1" in html
+    page.evaluate("delete window.ClipboardItem")
+    page.reload()
+    page.evaluate("delete window.ClipboardItem")
+    page.get_by_text("Save or copy").click()
+    page.get_by_role("button", name="Copy with citations").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# ")

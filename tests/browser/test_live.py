@@ -117,15 +117,11 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(panel.locator("mark").first).to_be_visible()
     expect(panel).to_contain_text("word for word in the stored copy")
     assert page.locator(".cite a").first.bounding_box() == place
-    page.keyboard.press("j")
-    expect(panel).to_contain_text("Citation 2")
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
     expect(page.locator(".cite a").first).to_be_focused()
-    page.keyboard.press("j")
-    expect(panel).to_contain_text("Citation 1")
     report = page.url
-    for _ in range(12):  # faster than the panel loads
+    for _ in range(30):  # faster than the panel loads
         page.keyboard.press("j")
     page.wait_for_timeout(500)
     assert page.url == report and panel.inner_text().startswith("Citation")

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from dashboard.forms.ask_forms import KnobsForm
 from dashboard.forms.knob_labels import GROUPS
 from dashboard.forms.knobs import knob_groups
-from dashboard.forms.sources import at_work
+from dashboard.forms.sources import at_work, at_work_by_choice, available_sources
 from dashboard.views.ask import load_samples
 from research.engine.config import ResearchConfig
 from research.models import Collection, Run
@@ -71,6 +71,7 @@ def test_a_sample_runs_over_the_sample_library(client: Client) -> None:
 
 
 @pytest.mark.requirement("F5", "F16")
+@pytest.mark.requirement("F5", "F16")
 def test_samples_that_somebody_chose_are_not_called_all_that_there_is(
     settings: Settings, admin: User
 ) -> None:
@@ -84,6 +85,39 @@ def test_samples_that_somebody_chose_are_not_called_all_that_there_is(
         at_work(current_installation(), collections)
         == "your documents, or the bundled sample library"
     )
+
+
+def test_samples_beside_documents_are_not_called_all_that_there_is(
+    settings: Settings, admin: User
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS, settings.PROVIDERS = "", [], ProviderSettings()
+    settings.NETWORK_PROBE = "none"
+
+    def told(*collections: Collection) -> dict[str, str]:
+        now = current_installation()
+        return at_work_by_choice(now, available_sources(now, collections), collections)
+
+    assert told() == {"samples": "the bundled sample library (nothing else is configured)"}
+    mill = Collection(owner=admin, name="The mill")
+    both = {"documents": "your documents", "samples": "the bundled sample library"}
+    assert told(mill) == both
+    settings.SEARCH_PROVIDER = "samples"
+    assert told(mill) == both
+
+
+def test_each_choice_of_sources_says_what_it_searches(
+    client: Client, admin: User, settings: Settings
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
+    settings.PROVIDERS = ProviderSettings({"SEARXNG_URL": "http://127.0.0.1:9"})
+    Collection.objects.create(owner=admin, name="The mill", folder="/srv/mill")
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    assert {each["data-of"]: each.get_text() for each in page.select(".at-work [data-of]")} == {
+        "web": "Search: searxng",
+        "documents": "Search: your documents",
+        "both": "Search: your documents, searxng",
+        "samples": "Search: the bundled sample library",
+    }
 
 
 def test_an_unknown_sample_is_not_found(client: Client) -> None:

@@ -323,7 +323,6 @@ def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
 ) -> None:
     other = filled(admin, "Other", barn__md=LEASE)
     assert ticked(client) == (["documents"], ["Other", "The mill"])
-    assert "Search: your documents, or the bundled sample library" in text(client, "/")
     client.post("/", {**ASKED, "sources": "documents", "collections": [mill.public_id]})
     assert Run.objects.get().sources == {
         "search": ["documents"],
@@ -424,3 +423,109 @@ def test_the_name_of_a_file_opens_its_text(client: Client, eve: User, mill: Coll
     for name in ("broken.pdf", "../lease.md", ""):
         assert client.get(url(mill, "file/"), {"name": name}).status_code == 404
     assert signed_in(eve).get(links["lease.md"]).status_code == 404
+
+
+# --- the documents of a folder -----------------------------------------------------------
+
+
+def folder_of(admin: User, folder: Path, files: dict[str, str]) -> Collection:
+    made = documents.create_from_folder(admin, "Papers", str(write(folder, files)))
+    index_all()
+    made.refresh_from_db()
+    return made
+
+
+def listed(client: Client, address: str) -> list[str]:
+    soup = BeautifulSoup(client.get(address).content, "html.parser")
+    return [each.get_text() for each in soup.select("#documents li a")]
+
+
+def test_the_documents_of_a_folder_are_listed_and_opened(
+    client: Client, admin: User, eve: User, tmp_path: Path
+) -> None:
+    files = {"a/the lease.md": LEASE, "granary.txt": GRANARY, "b.pdf": "no"}
+    made = folder_of(admin, tmp_path / "papers", files)
+    page = BeautifulSoup(client.get(url(made)).content, "html.parser")
+    links = {each.get_text(): str(each["href"]) for each in page.select("#documents li a")}
+    assert list(links) == ["Lease of the mill", "granary.txt"]
+    assert "a/the lease.md" in page.select("#documents li")[0].get_text()
+    assert page.select_one("#documents form") is None  # all of them are in sight
+    assert "1,200 crowns" in client.get(links["Lease of the mill"]).content.decode()
+    assert signed_in(eve).get(links["Lease of the mill"]).status_code == 404
+    for name in ("b.pdf", "../papers/granary.txt", str(tmp_path / "papers" / "granary.txt")):
+        assert client.get(url(made, "file/"), {"name": name}).status_code == 404
+
+
+def test_a_large_folder_is_listed_in_pages_and_searched_by_name(
+    client: Client, admin: User, tmp_path: Path
+) -> None:
+    files = {f"page-{number:02}.md": f"# Oak {number}\n\nAn oak." for number in range(60)}
+    made = folder_of(admin, tmp_path / "papers", {**files, "50%_of.md": "# Half\n\nA half."})
+    assert listed(client, url(made))[:3] == ["Half", "Oak 0", "Oak 1"]
+    assert len(listed(client, url(made))) == 50
+    assert listed(client, url(made, "?page=2")) == [f"Oak {number}" for number in range(49, 60)]
+    assert "61 documents" in text(client, url(made)) and "Page 1 of 2" in text(client, url(made))
+    assert listed(client, url(made, "?find=OAK+7")) == ["Oak 7"]
+    assert listed(client, url(made, "?find=page-31")) == ["Oak 31"]
+    assert listed(client, url(made, "?find=%25_")) == ["Half"]
+    soup = BeautifulSoup(client.get(url(made, "?find=oak")).content, "html.parser")
+    following = soup.select_one("nav.paging a[rel=next]")
+    assert following is not None and following["href"] == "?find=oak&page=2"
+    assert "No title or file name contains this" in text(client, url(made, "?find=zeppelin"))
+
+
+def test_a_folder_that_is_not_read_yet_says_so(client: Client, admin: User, tmp_path: Path) -> None:
+    papers = write(tmp_path / "papers", {"a.md": LEASE})
+    made = documents.create_from_folder(admin, "Papers", str(papers))
+    assert "will be listed here once they have been read" in text(client, url(made))
+
+
+def test_a_passage_that_is_found_opens_its_document(
+    client: Client, admin: User, mill: Collection, tmp_path: Path
+) -> None:
+    made = folder_of(admin, tmp_path / "papers", {"a b/lease?.md": LEASE})
+    for each in (mill, made):
+        page = BeautifulSoup(client.get(url(each, "?q=rent")).content, "html.parser")
+        link = page.select_one(".passages h3 a")
+        assert link is not None and link.get_text() == "Lease of the mill"
+        assert "1,200 crowns" in client.get(str(link["href"])).content.decode()
+
+
+# --- nothing that could be read ----------------------------------------------------------
+
+
+def test_a_collection_without_a_readable_file_says_so_and_is_not_asked(
+    client: Client, admin: User
+) -> None:
+    made = filled(admin, "Scans", scan__pdf=b"no")
+    assert b"Ask about these" in client.get(url(made)).content
+    index_all()
+    page = BeautifulSoup(client.get(url(made)).content, "html.parser")
+    shown = " ".join(page.get_text(" ").split())
+    assert "No file could be read 1 file" in shown and "Ready" not in shown
+    assert "None of its files could be read" in shown
+    assert page.select_one(".state.tone-bad, .tone-bad") is not None
+    assert page.select_one("details.unreadable[open]") is not None
+    line = text(client, "/documents/")
+    assert "No file could be read" in line
+    for each in (shown, line):
+        assert "Ask about these" not in each
+    assert ticked(client) == ([], [])
+    documents.add_files(admin, made, [sent("lease.md", LEASE)])
+    assert ticked(client) == (["documents"], ["Scans"])
+    index_all()
+    assert "Ready 1 document · 1 could not be read" in text(client, "/documents/")
+    assert b"Ask about these" in client.get(url(made)).content
+
+
+def test_the_fragment_that_ends_the_wait_takes_the_offer_to_ask_away(
+    client: Client, admin: User
+) -> None:
+    made = filled(admin, "Scans", scan__pdf=b"no")
+    for query in ("state/", "state/?line"):
+        assert b"hx-swap-oob" not in client.get(url(made, query)).content
+    index_all()
+    for query in ("state/", "state/?line"):
+        soup = BeautifulSoup(client.get(url(made, query)).content, "html.parser")
+        offer = soup.select_one(f"#collection-{made.public_id}-ask[hx-swap-oob]")
+        assert offer is not None and not offer.get_text(strip=True)

@@ -8,17 +8,19 @@ import re
 from io import BytesIO, StringIO
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from docx import Document
 from pypdf import PdfReader
 
-from dashboard.exports import FORMATS, NothingToExportError, export_report
+from dashboard.exports import FORMATS, PASTE, NothingToExportError, export_report, find_format
 from dashboard.exports.blocks import Run as Text
 from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Contents, in_context, make_citation, strip_unprintable
-from research.models import EvidenceSource, Report, Run
+from research.models import EvidenceSource, Report, Run, Source
+from research.models.base import key_digest
 from tests.dashboard.conftest import PAGE, QUOTE, URL, add_evidence, add_report, make_run
 from tests.support.installation import ROOT
 
@@ -112,6 +114,65 @@ def test_a_table_names_the_statements_that_cite_each_quote(run: Run) -> None:
         QUOTE: "Oaks live long.\nAge: They grow slowly.\nAge: Old ones are hollow.",
         "Oaks grow slowly.": "Age: They grow slowly.",
     }
+
+
+def text_of(extension: str, content: bytes) -> str:
+    """What a person reads, each space once."""
+    if extension == "pdf":
+        text = " ".join(page.extract_text() for page in PdfReader(BytesIO(content)).pages)
+    elif extension == "docx":
+        text = "\n".join(each.text for each in Document(BytesIO(content)).paragraphs)
+    elif extension in ("html", PASTE):
+        text = BeautifulSoup(content, "lxml").get_text()
+    else:
+        text = content.decode().replace("\\", "")
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("extension", ["md", "html", "pdf", "docx", "csv", PASTE])
+def test_each_quote_of_a_page_is_headed_by_its_own_section(run: Run, extension: str) -> None:
+    told = [("Oaks are tall.", "8.1. Height"), ("They are old.", "8.1. Height"), ("Slow.", "")]
+    for number, (quote, section) in enumerate(told, 2):
+        add_evidence(run, number, quote).quotes.update(start=0, end=number, section=section)
+    EvidenceSource.objects.filter(evidence__label="E1").update(section="4.1. Age")
+    EvidenceSource.objects.update(title="The oak")
+    labels = [f"E{number}" for number in range(1, 5)]
+    Report.objects.update(citations=[{"marker": 1, "evidence_ids": labels, "url": URL}])
+    form = find_format(extension)
+    text = text_of(extension, export_report(run, form).content)
+    if extension == "csv":
+        lines = csv.DictReader(StringIO(written(run, "csv").decode("utf-8-sig")))
+        assert [line["Section"] for line in lines] == ["4.1. Age", *["8.1. Height"] * 2, ""]
+        return
+    parts = ["› 4.1. Age", QUOTE, "› 8.1. Height", *(quote for quote, _ in told[:2])]
+    places = [text.index(part) for part in (*parts, "› The oak", told[2][0])]
+    assert places == sorted(places)
+    assert text.count("4.1. Age") == text.count("8.1. Height") == 1
+
+    EvidenceSource.objects.update(section="4.1. Age")
+    text = text_of(extension, export_report(run, form).content)
+    assert "The oak › 4.1. Age" in text and text.count("4.1. Age") == 1, "once, where all have it"
+
+
+def test_what_is_copied_is_plain_html_whose_numbers_lead_to_their_pages(
+    run: Run, client: Client
+) -> None:
+    Report.objects.update(markdown=f"{REPORT}\n\n1. Run `{COMMAND}`. [1]\n")
+    answer = client.get(f"/runs/{run.public_id}/export/paste")
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    html = answer.content.decode()
+    assert f'<sup><a href="{URL}">[1]</a></sup>' in html and "<blockquote>" in html
+    assert "[9]" in html and "<td>45 m" in html and "alert(1)" in html
+    soup = BeautifulSoup(html, "lxml")
+    assert soup.select_one("pre code") and not soup.select("style, script, button, svg, span")
+    assert not soup.select("[class], [id], [style], [href^='#']")
+    assert html.count("Birch") == 1, "in its table, without the chart"
+    assert f"<blockquote>{QUOTE}</blockquote>" in html
+    bare = client.get(f"/runs/{run.public_id}/export/paste?quotes=false").content.decode()
+    assert QUOTE not in bare and f'<a href="{URL}">[1]</a>' in bare
+    EvidenceSource.objects.update(url="file:///oaks/oak.md")
+    Report.objects.update(citations=[{**Report.objects.get().citations[0], "url": "file:///oaks"}])
+    assert 'href="file:' not in client.get(f"/runs/{run.public_id}/export/paste").content.decode()
 
 
 @pytest.mark.parametrize("extension", ["md", "html", "pdf", "docx"])
@@ -311,11 +372,11 @@ def reads(extension: str, content: bytes) -> None:
         content.decode()
 
 
-@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize("extension", [*FORMATS, PASTE])
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
 @pytest.mark.slow
 def test_no_text_breaks_a_file(run: Run, extension: str, text: str) -> None:
-    reads(extension, FORMATS[extension].render(with_text(run, text)))
+    reads(extension, find_format(extension).render(with_text(run, text)))
 
 
 def test_a_long_question_has_a_short_title_and_stands_whole_below_it(
@@ -349,6 +410,16 @@ def test_ris_has_one_reference_a_page_on_lines_of_its_own(run: Run) -> None:
     assert f"UR  - {URL}" in lines and "DA  - 2024/05/06" in lines
     assert f"N1  - [1] “{QUOTE}”" in lines
     assert all(line[2:6] == "  - " for line in lines if line)
+
+
+def test_ris_names_the_site_as_publisher_and_the_day_of_reading(run: Run) -> None:
+    lines = written(run, "ris").decode().split("\r\n")
+    assert "PB  - trees.test" in lines and "Y2  - 2026/11/21" in lines
+    Source.objects.create(
+        run=run, url=URL, url_key=key_digest(URL), title="Oak", domain="trees.test", round=1,
+        site="The Tree Society",
+    )  # fmt: skip
+    assert "PB  - The Tree Society" in written(run, "ris").decode().split("\r\n")
 
 
 @pytest.mark.requirement("F15")
@@ -439,5 +510,5 @@ def test_the_command_writes_the_file_and_says_where(run: Run, tmp_path, capsys) 
 def test_the_number_of_queries_does_not_grow(run: Run, django_assert_max_num_queries) -> None:
     for number in range(2, 30):
         add_evidence(run, number)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         written(run, "md")

@@ -168,6 +168,53 @@ def test_pinned_questions_come_first(client: Client, run: Run) -> None:
     assert "Pinned" not in change(client, run, "unpin")
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("state=archived", "Nothing is archived. Archived questions will appear here."),
+        ("state=archived&folder=Trees", "Nothing is archived in this folder."),
+        ("state=failed", "No question is in this state."),
+        ("state=archived&text=oaks", "Every word has to occur"),
+    ],
+)
+def test_an_empty_list_says_what_it_would_hold(
+    client: Client, run: Run, query: str, told: str
+) -> None:
+    change(client, run, "rename", name="", folder="Trees")
+    page = client.get(f"/runs/?{query}").content.decode()
+    assert told in page
+    assert ("Every word" in page) == ("text=" in query)
+
+
+def test_a_folder_whose_questions_are_archived_says_so(client: Client, run: Run) -> None:
+    change(client, run, "rename", name="", folder="Trees")
+    change(client, run, "archive")
+    page = client.get("/runs/?folder=Trees").content.decode()
+    assert "This folder has no questions outside the archive." in page
+    assert "Every word" not in page
+
+
+def test_a_name_heads_the_newest_question_of_its_thread(
+    client: Client, admin: User, run: Run
+) -> None:
+    def heads(shown: Run) -> tuple[str, str | None]:
+        page = BeautifulSoup(client.get(f"/runs/{shown.public_id}/").content, "html.parser")
+        question = page.select_one(".as-asked")
+        return (
+            page.select_one("h1").get_text(),  # type: ignore[union-attr]
+            question.get_text() if question else None,
+        )
+
+    before = count_queries(lambda: client.get(f"/runs/{run.public_id}/"))
+    assert heads(run) == ("How old do oaks get?", None)
+    change(client, run, "rename", name="The forest")
+    assert heads(run) == ("The forest", "How old do oaks get?")
+    assert count_queries(lambda: client.get(f"/runs/{run.public_id}/")) == before
+    later = make_later(run, origin=None, question="How tall do they get?")
+    assert heads(later) == ("The forest", "How tall do they get?")
+    assert heads(run) == ("How old do oaks get?", None)
+
+
 def test_archived_questions_are_listed_on_request_and_found(client: Client, run: Run) -> None:
     archived = change(client, run, "archive")
     assert "was archived" in archived and "oaks get?</a>" not in archived

@@ -7,10 +7,12 @@ from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
+from dashboard.prices import priced_usage
 from dashboard.titles import asking_part, short_title, shorten
 from dashboard.words import format_day
-from research.models import Aspect, EvidenceSource, Gap, Round, Run, Thread
+from research.models import Aspect, EvidenceSource, Gap, Round, Run, Source, Thread
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
 REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
@@ -468,6 +470,26 @@ def test_a_finished_run_says_in_a_few_lines_how_it_was_researched(client: Client
         "2 of 2 statements carry a citation.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")
+    for n in range(7):
+        url = f"https://a.test/{n}"
+        Source.objects.create(
+            run=run, url=url, url_key=url, domain="a.test", status="read", round=1
+        )
+    told = shown(client, f"/runs/{run.public_id}/research/").select(".account dd")[0].get_text()
+    assert told.startswith("8 searches in 2 rounds, 5 pages and 2 more for open points read.")
+
+
+def test_what_a_local_model_took_costs_nothing(
+    client: Client, run: Run, settings: Settings
+) -> None:
+    part = {"calls": 1, "prompt_tokens": 9, "completion_tokens": 1, "cost_usd": None}
+    usage = {"llm_calls": 1, "cost_usd": None, "spent_by": {"model": {"own": part}}}
+    Run.objects.update(usage=usage, analyst="own", started_at=timezone.now())
+    settings.RESEARCH_MODEL = "own"
+    for address, cost in (("http://127.0.0.1:9/v1", 0.0), ("https://api.example/v1", None)):
+        settings.OPENAI_BASE_URL = address
+        told = priced_usage(Run.objects.get())
+        assert told["cost_usd"] == told["spent_by"]["model"]["own"]["cost_usd"] == cost
 
 
 def test_beside_a_report_no_single_claim_stands_as_the_answer(client: Client, run: Run) -> None:
@@ -648,7 +670,7 @@ def test_what_the_report_leaves_open_is_told_apart_from_earlier_gaps(
     run.reports.update(checks={"open_points": len(points), "left_open": left})
     page = shown(client, f"/runs/{run.public_id}/research/")
     assert [row.get_text() for row in page.select(".account > div")] == account
-    assert text(page, ".gaps h2") == "Missing at the last assessment"
+    assert text(page, ".gaps h2") == "Missing before the report was written"
 
 
 def test_sites_are_counted_as_the_report_counts_them(client: Client, run: Run) -> None:
@@ -742,8 +764,13 @@ def test_without_a_model_the_head_rates_nothing(client: Client, run: Run) -> Non
     assert "rated" not in line and "cites 1 page from 1 site" in line
 
 
-def test_queries_are_counted_where_searches_asked_one_again(client: Client, run: Run) -> None:
+def test_queries_are_counted_where_searches_asked_one_again(
+    client: Client, run: Run, settings: Settings
+) -> None:
     Run.objects.update(round=1, usage={"searches": 8})
     run.units.create(round=1, number=7, topic="Oaks", queries=["oak age", "old oaks"])
     told = text(shown(client, f"/runs/{run.public_id}/research/"), ".account dd")
     assert told.startswith("8 searches with 2 different queries in 1 round, ")
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = "de"
+    told = text(shown(client, f"/runs/{run.public_id}/research/"), ".account dd")
+    assert told.startswith("8 Suchen mit 2 verschiedenen Suchanfragen in 1 Runde, ")

@@ -17,7 +17,7 @@ from pypdf import PdfReader
 from pytest_django import Settings
 
 from dashboard.contexts.report import SHARED_FORMATS
-from dashboard.exports import FORMATS
+from dashboard.exports import FORMATS, PASTE
 from dashboard.markdown.sources import shareable
 from research.models import EvidenceSource, PageText, Report, Run, ShareLink, Thread
 from research.services import deleting, people
@@ -444,7 +444,7 @@ def test_a_report_lists_no_private_page_that_it_does_not_cite(settings: Settings
 
 
 def text_of(extension: str, content: bytes) -> str:
-    if extension == "md":
+    if extension != "pdf":
         return content.decode()
     return " ".join(page.extract_text() for page in PdfReader(BytesIO(content)).pages)
 
@@ -457,7 +457,7 @@ def test_a_reader_saves_the_report(report: Run, link: str, extension: str) -> No
     assert f"{link}export/{extension}" in read(link)
 
 
-@pytest.mark.parametrize("extension", SHARED_FORMATS)
+@pytest.mark.parametrize("extension", [*SHARED_FORMATS, PASTE])
 def test_a_saved_report_has_no_more_of_a_document_than_its_page(
     private: Run, eve: User, link: str, extension: str
 ) -> None:

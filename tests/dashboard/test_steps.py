@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
-from dashboard.exports.markdown import with_blocks
 from dashboard.markdown.markers import Link
+from dashboard.markdown.parsing import with_blocks
 from dashboard.markdown.report import render_in_parts, render_markdown
 from research.engine.records import Checks
 from research.engine.report.rendering.closing import render_steps_left_out

@@ -167,16 +167,30 @@ def test_a_version_says_why_it_was_made(client: Client, run: Run) -> None:
     Run.objects.filter(pk=made.pk).update(status="completed")
     html = page(client, made)
     assert "Version 2 of 2" in html and "First report" in html and "As a table" in html
-    assert "Newest version: As a table" in page(client, run)
-    assert "The newest" not in html
+    told = BeautifulSoup(html, "html.parser").select_one(".notice-row")
+    assert told is not None
+    assert told.get_text(" ", strip=True) == "The report in another form: As a table. Whole report"
+    assert [link["href"] for link in told.select("a")] == [f"/runs/{run.public_id}/"]
+    assert "Newest version" not in page(client, run), "the whole report stays the newest"
+    Run.objects.filter(pk=made.pk).update(kind="revise", reason="Revised after a review")
+    assert "Newest version: Revised after a review" in page(client, run)
 
 
 def test_the_list_shows_a_question_once(client: Client, run: Run) -> None:
     post(client, run, "reshape", form="shorter")
-    assert client.get("/runs/").content.decode().count('class="run-question"') == 1
-    assert "Shorter" in client.get("/runs/").content.decode()
-    Run.objects.filter(origin=run).update(status="failed")
-    assert client.get("/runs/").content.decode().count('class="run-question"') == 2
+
+    def listed() -> list[str]:
+        shown = BeautifulSoup(client.get("/runs/").content, "html.parser")
+        return [str(link["href"]) for link in shown.select("a.run-question")]
+
+    made, whole = Run.objects.get(origin=run), f"/runs/{run.public_id}/"
+    assert listed() == [whole], "another form stands beside its report"
+    Run.objects.filter(pk=made.pk).update(reason="Written by the model")
+    assert listed() == [f"/runs/{made.public_id}/"]
+    Run.objects.filter(pk=made.pk).update(status="failed")
+    assert len(listed()) == 2
+    Run.objects.filter(pk=made.pk).update(origin=None, reason="Shorter", status="completed")
+    assert len(listed()) == 2, "that of a report that was deleted"
 
 
 def test_a_mistake_is_told_and_what_was_typed_stays(client: Client, run: Run) -> None:

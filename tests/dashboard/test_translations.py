@@ -251,6 +251,7 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
         ("the server answered 404", "der Server antwortete mit 404"),
         ("the server answered nonsense", "the server answered nonsense"),
         ("A sentence that nobody knows.", "A sentence that nobody knows."),
+        ("Sample report", "Beispielbericht"),
         ("", ""),
     ],
 )

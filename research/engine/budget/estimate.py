@@ -54,10 +54,12 @@ class Course:
 
 @dataclass(frozen=True)
 class Reach:
-    """Bounds of a run before its question is known: words of the report, and rounds."""
+    """Bounds of a run before its question is known: words of the report, and the most rounds, which
+    a simple question has fewer of than a complex one.
+    """
 
     words: tuple[int, int]
-    rounds: int
+    rounds: tuple[int, int]
 
 
 def estimate_plan(
@@ -113,7 +115,7 @@ def estimate_depth(config: ResearchConfig) -> Reach:
     allowed = [limits_for(config, complexity, parts) for complexity, parts in cases]
     return Reach(
         words=(min(each.words[0] for each in allowed), max(each.words[1] for each in allowed)),
-        rounds=max(each.rounds for each in allowed),
+        rounds=(min(each.rounds for each in allowed), max(each.rounds for each in allowed)),
     )
 
 

@@ -22,7 +22,7 @@ from research.engine.llm_tasks.answers import (
     WholeDraftAnswer,
     id_in,
 )
-from research.engine.llm_tasks.assess import newest_disputes
+from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
 from research.engine.llm_tasks.compared_findings import compared_things
 from research.engine.llm_tasks.prompting.ask import Task, request_for
 from research.engine.llm_tasks.prompting.fences import fences
@@ -127,9 +127,9 @@ async def drop_draft(run: Run) -> None:
 
 
 async def _taken_up(run: Run) -> PendingDraft | None:
-    """Return the draft that was begun, if it is the one that would be asked for now."""
-    begun = run.begun
-    if begun is None or begun.shown != _prompt_context(run, EVERYTHING):
+    """Return the begun draft, if it would be asked for now, but for gaps named meanwhile."""
+    begun, now = run.begun, _prompt_context(run, EVERYTHING)
+    if begun is None or {**begun.shown, "gaps": ()} != {**now, "gaps": ()}:
         await drop_draft(run)
         return None
     run.begun = None
@@ -183,6 +183,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "things": _tabled(run),
         "tables": told_tables(run),
         "titles": told_titles(run),
+        "gaps": gaps_shown(ledger) if is_long and run.form >= Form.EDITED else [],
         "has_course": any(
             asks_for_course(text, ledger.began) for text in (run.question.text, *asked)
         ),

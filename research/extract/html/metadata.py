@@ -14,6 +14,8 @@ MAX_TITLE = 300
 # "Title | Site", "Title – Site"
 _SEPARATOR = re.compile(r"(?<!\s)\s+[|·\u2013\u2014«»:-]{1,2}\s+")
 _HEADER_SIGNS = "¶#§🔗 "
+_WHOLE = frozenset(("home", "start", "top"))
+_NO_BOOKS = frozenset(("", "home", "homepage", "home page", "start", "startseite", "index", "top"))
 _PUBLISHED_NAMES = (
     *("article:published_time", "datepublished", "citation_publication_date", "citation_date"),
     *("dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date", "dcterms.date"),
@@ -74,12 +76,22 @@ def _meta(tree: Any) -> dict[str, str]:
 def _title_and_site(tree: Any, names: dict[str, str], url: str) -> tuple[str, str]:
     written = _element_text(next(tree.iter("title"), None))
     heading = _element_text(next(tree.iter("h1"), None)).strip(_HEADER_SIGNS)
-    site = names.get("og:site_name") or names.get("application-name") or ""
+    site = names.get("og:site_name") or names.get("application-name") or _book(tree)
     title = written or names.get("og:title", "") or heading
     parts = list(_SEPARATOR.finditer(title))
     if not parts:
         return title, site
     return _split_title(title, parts, (site, heading), url)
+
+
+def _book(tree: Any) -> str:
+    """Return the title of the book whose chapter a page is, as DocBook links it; "" for none."""
+    for element in tree.iter("link"):
+        relations = {*(element.get("rel") or "").lower().split()}
+        title = " ".join((element.get("title") or "").split())
+        if relations & _WHOLE and title.casefold() not in _NO_BOOKS:
+            return title[:MAX_TITLE]
+    return ""
 
 
 def _split_title(

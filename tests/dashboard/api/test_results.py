@@ -119,8 +119,11 @@ def test_a_follow_up_keeps_the_lower_limit(api: Client, finished: Run) -> None:
 
 
 def test_a_thread_has_the_newest_version_of_each_question(api: Client, finished: Run) -> None:
+    """A report in another form stands beside the whole one."""
     later = make_later(finished, kind="reshape")
     [thread] = api.get("/api/v1/threads").json()["items"][-1:]
     assert thread["id"]
-    whole = api.get(f"/api/v1/threads/{finished.thread.public_id}").json()
-    assert [row["id"] for row in whole["questions"]] == [later.public_id]
+    for kind, newest in (("reshape", finished), ("revise", later)):
+        Run.objects.filter(pk=later.pk).update(kind=kind)
+        whole = api.get(f"/api/v1/threads/{finished.thread.public_id}").json()
+        assert [row["id"] for row in whole["questions"]] == [newest.public_id]

@@ -54,9 +54,9 @@ def test_more_rounds_and_topics_take_more_calls(
 @pytest.mark.parametrize(
     "depth, reach",
     [
-        ("quick", Reach((150, 390), 2)),
-        ("standard", Reach((300, 1500), 5)),
-        ("thorough", Reach((900, 6000), 5)),
+        ("quick", Reach((150, 390), (2, 2))),
+        ("standard", Reach((300, 1500), (2, 5))),
+        ("thorough", Reach((900, 6000), (3, 5))),
     ],
 )
 def test_a_depth_says_what_it_may_come_to(depth: str, reach: Reach) -> None:

@@ -110,7 +110,7 @@ def test_a_dispute_that_an_author_tells_in_one_sentence_stays_where_it_is() -> N
     assert gather_rivals(draft, known) == draft
     rendered = render_report(known, draft, "", 0, 0, Layout())
     assert rendered.disputes == 1
-    told_both = f"{both} [1][3] (⚠ Sources disagree)"
+    told_both = f"{both} [1][3] (⚠ disputed)"
     assert f"{BOARD} [1] The pier was shut in May. [2] {told_both}" in rendered.markdown
     apart = replace(draft, is_whole=False)
     assert gather_rivals(apart, known) != apart

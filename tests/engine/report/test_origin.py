@@ -17,6 +17,7 @@ from research.engine.report.messages import stop_message
 from research.engine.report.parts.sources import lone_titles
 from research.engine.report.rendering.markdown import render_report
 from tests.engine.report.test_comparing import ledger_of, record_of
+from tests.engine.scripted import page
 
 CLAIMS = [f"The setting number {n} is on." for n in range(1, 11)]
 
@@ -134,6 +135,23 @@ def test_pages_with_one_title_are_named_with_the_section_that_is_quoted() -> Non
     assert "- [3] Manual 15 › Section E3, manual.example" in told
     known.began = Form.REPAIRED
     assert "›" not in report_of(known)
+
+
+def test_documents_of_several_books_are_named_with_theirs() -> None:
+    known = ledger_of(*of_collection("C", 10))
+    for n, record in enumerate(known.evidence):
+        url, book = record.sources[0].url, ["A History", "A Handbook", ""][min(n, 2)]
+        known.pages[url] = replace(page(url, record.claim), site=book)
+        known.put_source(Source(url, f"Chapter {n}", "C", 1, status="read"))
+    urls, names = [record.sources[0].url for record in known.evidence], lone_titles(known)
+    named = ["A History, Chapter 0", "A Handbook, Chapter 1", "Chapter 2"]
+    assert [names[url] for url in urls[:3]] == named
+    known.put_source(replace(known.sources[urls[2]], status="read", reason="It was not needed."))
+    known.put_source(replace(known.sources[urls[3]], status="failed", reason="It was gone."))
+    told = report_of(known)
+    assert "Chapter 2" in told and "A History, C: <" in told
+    assert "Chapter 2, A History" not in told, "a book is that of its own chapters alone"
+    assert "It was not needed." not in told and "It was gone." in told
 
 
 def test_a_publisher_among_others_is_named_with_each_page() -> None:

@@ -19,7 +19,7 @@ from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import MOST_OPEN, Layout
 from tests.engine.report.test_comparing import record_of
-from tests.engine.scripted import CHAIN, SIMPLE, harbour, ledger, page
+from tests.engine.scripted import CHAIN, SIMPLE, harbour, ledger, page, sections_of
 
 LED = Layout(is_led=True)
 FEE = "The Harbour Board charges 40 marks for a berth."
@@ -207,3 +207,13 @@ async def test_the_author_of_a_report_is_asked_what_it_leaves_open(
     assert ran.of(Aspect)[0].open_points == bool(task)
     assert ran.report.checks.left_open == ((("A1", "who keeps it today"),) if task else ())
     assert (", 1 of them with open points" in ran.report.markdown) is bool(task)
+
+
+async def test_the_author_is_shown_what_the_last_assessment_missed() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    gap = {"text": "which colour it has", "sub_question": "A1", "query": "x", "critical": False}
+    world.model.twists["assess"] = lambda told: {**told, "gaps": [gap]}
+    await world.ask(CHAIN.question, research_depth="standard")
+    drafts = [each.prompt for each in world.model.requests if each.task == "draft"]
+    assert "- (A1) which colour it has" in sections_of(drafts[-1])["FOUND MISSING BEFORE"]

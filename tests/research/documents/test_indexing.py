@@ -22,7 +22,13 @@ from research.documents.indexing import (
     claim_next_collection,
     finish_indexing,
 )
-from research.documents.try_search import Passage, section_of, try_search
+from research.documents.try_search import (
+    Passage,
+    count_documents,
+    list_documents,
+    section_of,
+    try_search,
+)
 from research.models import Collection
 from research.runtime import tool_factory
 from research.services import documents
@@ -63,6 +69,27 @@ class Held(InProcess):
             yield outcome
             self.waits.set()
             await self.goes_on.wait()
+
+
+def test_documents_are_listed_by_path_and_found_by_a_part_of_a_name(
+    ada: AbstractUser, tmp_path: Path
+) -> None:
+    files = {"b/granary.txt": GRANARY, "a/Lease_1.md": LEASE, "c.pdf": "no"}
+    papers = write(tmp_path / "papers", files)
+    made = Collection.objects.create(owner=ada, name="Papers", folder=str(papers))
+    index_all()
+
+    def listed(text: str, start: int = 0, most: int = 9) -> list[str]:
+        found = async_to_sync(list_documents)(now(made), text, start, most)
+        return [f"{each.path}: {each.title}" for each in found]
+
+    lease, granary = "a/Lease_1.md: Lease of the mill", "b/granary.txt: granary.txt"
+    assert listed("") == [lease, granary]
+    assert listed("", 1, 1) == [granary]
+    assert listed("OF THE") == listed("lease_") == listed("e_1") == [lease]
+    assert listed("%") == listed("e!1") == []
+    assert async_to_sync(count_documents)(now(made), "") == 2
+    assert async_to_sync(count_documents)(now(made), "granary") == 1
 
 
 def test_uploaded_files_are_read_and_found_where_they_stand(ada: AbstractUser) -> None:

@@ -27,6 +27,30 @@ def spaced(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("link", "site"),
+    [
+        (
+            '<link rel="home" href="i.html" title="A Brief History of Mills">',
+            "A Brief History of Mills",
+        ),
+        ('<link rel="start home" title="  The   Book ">', "The Book"),
+        ('<link rel="home" title="Home">', ""),
+        ('<link rel="up" title="Chapter 1">', ""),
+        (
+            '<link rel="home" title="The Book"><meta property="og:site_name" content="Mills">',
+            "Mills",
+        ),
+    ],
+)
+def test_a_chapter_names_its_book_as_its_site(link: str, site: str):
+    page = (
+        f"<html><head><title>Chapter 2. Leaders</title>{link}</head><body><p>{BODY[0]}</p></body>"
+    )
+    extracted = extract_text(page.encode(), "text/html", URL)
+    assert (extracted.title, extracted.site) == ("Chapter 2. Leaders", site)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_finds_the_body_in_every_layout_and_nothing_else(layout):
     extracted = extract_text(page(layout), "text/html", URL)

@@ -22,6 +22,8 @@ from research.engine.text.tokens import term_set, unique_texts
 
 _NO_KINDS = frozenset({"unknown", "document"})
 _WEAK_KINDS = ("blog", "forum")
+LEAST_BOOKS = 2
+"""Fewest books of a collection whose pages are named with them."""
 LONGEST_NAME, MOST_SITES = 60, 2
 """Characters of a publisher's name beside a statement, and publishers that are named there."""
 
@@ -84,7 +86,8 @@ def source_names(ledger: Ledger, cited: Iterable[str]) -> dict[str, SourceName]:
             title = short.titles[page.url]
             section = sections.get(page.url, "") if often[title] > 1 else ""
             title = title if section in ("", title) else f"{title} › {section}"
-            publisher = known.get(page.url) or site or short.common
+            is_file = page.url.startswith("file:") and ledger.began >= Form.EDITED
+            publisher = known.get(page.url) or ("" if is_file else site) or short.common
             names[page.url] = SourceName(title, "" if publisher in told else publisher)
             told |= {publisher} if domain in lone else set()
     return names
@@ -126,7 +129,9 @@ def render_source(
         "" if source.kind in _NO_KINDS else words[f"kind_{source.kind}"],
         words["dated_later"].format(date=date) if today and day > today else date,
     ]
-    reason = f": {source.reason}" if source.reason else ""
+    is_read = source.status in {"cited", "read"} and ledger.began >= Form.EDITED
+    is_told = not is_read or (page is not None and source.reason == page.note)
+    reason = f": {source.reason}" if source.reason and is_told else ""
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
 
 
@@ -184,15 +189,17 @@ def publisher_of(source: QuoteSource, ledger: Ledger) -> str:
 
 def lone_titles(ledger: Ledger) -> dict[str, str]:
     """Return the titles of pages by address, without parentheses, of the one site or collection
-    that (nearly) all evidence is from; {} where there are several.
+    that (nearly) all evidence is from, behind their book where it has several; {} where there are
+    several sites.
     """
     lone = _lone_domains(ledger) if ledger.began >= Form.COMPUTED else set[str]()
     names = source_names(ledger, ()) if lone else {}
-    return {
-        url: _PARENTHESIS.sub("", name.title) or name.title
-        for url, name in names.items()
-        if ledger.sources[url].domain in lone
-    }
+    own = {url: name for url, name in names.items() if ledger.sources[url].domain in lone}
+    titles = {url: _PARENTHESIS.sub("", name.title) or name.title for url, name in own.items()}
+    books = {url: ledger.pages[url].site for url in own if url in ledger.pages}
+    if ledger.began < Form.EDITED or len({*books.values()} - {""}) < LEAST_BOOKS:
+        return titles
+    return {url: ", ".join(filter(None, (books.get(url), each))) for url, each in titles.items()}
 
 
 def site_name(source: QuoteSource, ledger: Ledger) -> str:

@@ -286,7 +286,7 @@ def group_statements(
     def doubt(said: Statement) -> str:
         is_dated = not marks.layout.is_dense
         if marks.is_whole and not boxed and _rests_on_both(said, ledger):
-            return f" (⚠ {words['disagree']})"
+            return f" (⚠ {words['disputed']})"
         return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
 
     return group_quotes(
