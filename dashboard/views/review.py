@@ -33,7 +33,7 @@ from dashboard.queries.run_rows import first_numbers, labels_at, site_names, sta
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten, title_of
 from research.engine.evidence.claim_check import check_claim
-from research.models import Evidence, EvidenceSource, Report, Run
+from research.models import Evidence, EvidenceSource, Report, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric
 from research.readmodel.quote_context import InContext, split_context, with_context
@@ -49,6 +49,8 @@ AROUND = 110
 NAMED = 80
 """Characters of a claim that identify it in a message."""
 UNREVIEWED = "none"
+GIVEN = "verdict"
+"""Key of the session for the verdict that the next list can take back."""
 HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
 
 
@@ -126,6 +128,8 @@ def list_evidence(request: HttpRequest) -> HttpResponse:
         "groups": [_group(each, names, kept) for each in found],
         "older": urlencode({**kept, **older}) if older else "",
         "here": request.get_full_path(),
+        "given": request.session.pop(GIVEN, None),
+        "narrowed": kept != {"text": "", "review": UNREVIEWED, "run": ""},
     }
     return render(request, "dashboard/review.html", context)
 
@@ -137,8 +141,11 @@ def judge_evidence(request: HttpRequest, pk: int) -> HttpResponse:
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "")
     try:
         given = reviews.record_verdict(request.user, evidence, verdict, note)
-        claim = shorten(evidence.claim, NAMED)
-        messages.success(request, f"“{claim}”: {words.VERDICT[given.verdict].word}.")
+        if given.verdict == Verdict.Kind.WITHDRAW:
+            messages.success(request, _("The verdict was taken back."))
+        else:
+            told = f"“{shorten(evidence.claim, NAMED)}”: {words.VERDICT[given.verdict].word}."
+            request.session[GIVEN] = {"id": evidence.pk, "text": told}
     except ServiceError as error:
         messages.error(request, worded(str(error)))
     wanted = request.POST.get("next", "")

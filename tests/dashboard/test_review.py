@@ -199,3 +199,23 @@ def test_a_verdict_leads_to_no_other_host(client: Client, run: Run) -> None:
     assert row is not None
     answer = client.post(f"/review/{row.pk}/", {"verdict": "flag", "next": "//elsewhere.test/"})
     assert answer.headers["Location"] == "/review/"
+
+
+def test_the_last_verdict_can_be_taken_back(client: Client, run: Run) -> None:
+    page = BeautifulSoup(judge(client, run, "E2", verdict="reject"), "html.parser")
+    [notice] = page.select("form.notice-row")
+    told = notice.get_text(" ", strip=True)
+    assert told.endswith("reviewed: does not support it. Take back")
+    evidence = run.evidence.get(label="E2")
+    sent = {"verdict": "withdraw", "next": "/review/"}
+    answer = client.post(str(notice["action"]), sent, follow=True).content.decode()
+    assert "The verdict was taken back." in answer and "Take back" not in answer
+    assert evidence.claim in answer, "it is to be reviewed again"
+    assert "Take back" not in client.get("/review/").content.decode()
+
+
+def test_a_filter_without_hits_says_so(client: Client, run: Run) -> None:
+    page = client.get("/review/?review=accept").content.decode()
+    assert "No evidence matches this." in page and "as soon as a run has found" not in page
+    run.evidence.all().delete()
+    assert "as soon as a run has found" in client.get("/review/").content.decode()
