@@ -242,8 +242,7 @@ TABLE = (
              (test_speculative_draft.test_no_draft_is_begun_on_a_budget_that_holds_only_one,)),
     Mutation("A1", speculative_draft, "not isinstance(decision, Stop) or", "",
              (test_speculative_draft.test_a_draft_that_was_begun_is_given_up_where_research_goes_on,)),
-    Mutation("F2", drafting, "begun is None or begun.shown != _prompt_context(run, EVERYTHING)",
-             "begun is None",
+    Mutation("F2", drafting, ' or {**begun.shown, "gaps": ()} != {**now, "gaps": ()}', "",
              (test_speculative_draft.test_a_draft_that_rests_on_something_else_is_written_anew,)),
     # searches for leads while a round is judged
     Mutation("C12", research_round, "another and left > SPARE_ROUNDS * round_takes",
