@@ -258,7 +258,7 @@ def describe_evaluation(found: Mapping[str, Any] | None) -> str:
 
 # --- how an ended run was researched ---------------------------------------------------------
 
-REWRITTEN = _("This version was written anew from these findings, without another search.")
+REWRITTEN = _("This version was rewritten from these findings, with no new search.")
 
 
 def account_lines(rows: RunRows) -> list[dict[str, Any]]:

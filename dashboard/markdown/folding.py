@@ -62,10 +62,10 @@ CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
-SPACES = re.compile(r"(\s+)")
 LONG_QUOTATION = 40
 """Words from which a quotation is a block."""
 MARKS = re.compile(r"(?=“)|(?<=”)")
+SPACES = re.compile(r"(\s+)")
 ATTRIBUTION = re.compile(r"\s*(?:\([^()]{1,200}\))?[.,;]?\s*")
 """Attribution between a quotation and its citation markers: " (trees.test). "."""
 OMISSION = " … "

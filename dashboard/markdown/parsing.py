@@ -21,7 +21,7 @@ LONG_COMMAND = 20
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
 COLONS, STOPS = (":", "："), (".", "!", "。")
-"""Ends of the text before short code that is a command of its own."""
+"""Marks that end the text before short code which is then shown as a separate command."""
 _STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
 _STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
 _STEP_CODE = re.compile(r" ?`([^`\n]{1,2000})`[,;.]? ?")

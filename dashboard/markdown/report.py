@@ -49,12 +49,13 @@ from research.engine.text.tokens import capitalize_heading
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
 DISPUTE = "dispute"
+"""Anchor of the first box or marked paragraph that tells on what sources disagree."""
 DOUBT = "(⚠ "
-"""Anchor of the first box that tells on what sources disagree."""
+"""Opening of a mark that stands behind a disputed statement."""
 STEPS = "what-to-do"
 """Anchor of the label above the next steps."""
 OPEN = "open"
-"""Anchor of the heading above what a report leaves open."""
+"""Anchor of the first place that tells what a report leaves open."""
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 

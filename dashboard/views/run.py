@@ -144,15 +144,15 @@ def show_call(request: HttpRequest, public_id: str) -> HttpResponse:
 def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render what a run did round by round, or with `?show=` the list of its calls."""
     run = queries.find_run(request.user, public_id)
-    spent = usage.time_spent(run)
+    spent, priced = usage.time_spent(run), priced_usage(run)
     shown = request.GET.get("show", "")
     context = {
         "run": run_head(run),
         "footer": run_footer(run),
         "filters": call_filters(spent, shown),
         "spent": spending_lines(spent),
-        "by_stage": usage_by_stage(priced_usage(run)),
-        "by_model": usage_by_model(priced_usage(run)),
+        "by_stage": usage_by_stage(priced),
+        "by_model": usage_by_model(priced),
         "can_replay": what_if.can_replay(run),
     }
     if shown in SHOWN:

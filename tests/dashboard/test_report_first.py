@@ -429,7 +429,7 @@ def test_a_version_written_anew_shows_the_research_that_it_rests_on(
     assert "Ended Enough." in lines
     assert any(line.startswith("Work done 8 searches in 1 round, 5 pages read.") for line in lines)
     [written] = [line for line in lines if line.startswith("Written")]
-    assert written.endswith("written anew from these findings, without another search.")
+    assert written.endswith("rewritten from these findings, with no new search.")
     assert "Written" not in " ".join(text_of(each) for each in pages[0].select(".account dt"))
     later.parent = None
     later.save()

@@ -127,7 +127,7 @@ async def drop_draft(run: Run) -> None:
 
 
 async def _taken_up(run: Run) -> PendingDraft | None:
-    """Return the begun draft, if it would be asked for now, but for gaps named meanwhile."""
+    """Return the begun draft if its prompt would be the same now, apart from the gaps."""
     begun, now = run.begun, _prompt_context(run, EVERYTHING)
     if begun is None or {**begun.shown, "gaps": ()} != {**now, "gaps": ()}:
         await drop_draft(run)
@@ -196,7 +196,7 @@ def told_titles(run: Run) -> Mapping[str, str]:
 
 
 def told_tables(run: Run) -> list[str]:
-    """Return what the tables above a report's sections are on; none before `Form.EDITED`."""
+    """Return what the tables above a report's sections hold; none before `Form.EDITED`."""
     return run.ledger.relations.tables if run.form >= Form.EDITED else []
 
 

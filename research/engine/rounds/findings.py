@@ -115,9 +115,9 @@ def check_finding(
     verifier judges later what the report says, `refuses_by` is "things": claims are kept whose
     figures, dates and names are those of all of their quotes. A date or number may then stand in
     the heads of the page, and a name in sentences `beside` them on other pages, as in "A and B both
-    give this date". With `in_context` each quote
-    keeps to one section and has its heading, and one that refers back begins with the sentence
-    before it; in runs before `Form.EDITED` all have the heading of the first.
+    give this date". With `in_context` each quote keeps to one section and has its heading, and one
+    that refers back begins with the sentence before it; in runs before `Form.EDITED` all have the
+    heading of the first.
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]

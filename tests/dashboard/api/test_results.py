@@ -119,7 +119,7 @@ def test_a_follow_up_keeps_the_lower_limit(api: Client, finished: Run) -> None:
 
 
 def test_a_thread_has_the_newest_version_of_each_question(api: Client, finished: Run) -> None:
-    """A report in another form stands beside the whole one."""
+    """A report in another form does not replace the original."""
     later = make_later(finished, kind="reshape")
     [thread] = api.get("/api/v1/threads").json()["items"][-1:]
     assert thread["id"]
