@@ -241,6 +241,7 @@ TEMPLATES = (
     _("the model's server gave an answer that can't be read"),
     _("the model did not answer in time"),
     _("the model's server could not be reached"),
+    _("the model's server accepts connections but does not answer"),
     _("the connection to the model's server was lost"),
     _("the model's server offers no chat completions at this address"),
     _("the model's server refused the key"),

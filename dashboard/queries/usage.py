@@ -5,12 +5,13 @@ one under way.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
 from dashboard.queries.queries import Viewer
@@ -20,7 +21,7 @@ from research.models.runs import Kind
 
 RECENT = 50
 LATEST = 10
-"""Runs of a model that are looked at for its last answer."""
+"""Runs of a model that are looked at for its last answer, or an overdue one."""
 LEAST_RUNS = 3
 """Runs of a depth from which on their time is called usual."""
 
@@ -125,6 +126,18 @@ def call_under_way(run: Run) -> Call | None:
     passed = (timezone.now() - since).total_seconds()
     is_long = not run.draft and passed > max(least, FACTOR * expected)
     return Call(task, since, usual, is_long)
+
+
+def runs_calling(model: str) -> QuerySet[Run]:
+    """Return the runs that may have calls of a model under way, the oldest `LATEST`."""
+    return Run.objects.filter(status__in=CALLING, analyst=model).order_by("created_at")[:LATEST]
+
+
+def overdue_call(under_way: Iterable[Run]) -> Call | None:
+    """Return the call of these runs that is overdue the longest; None if none is."""
+    calls = (call_under_way(run) for run in under_way)
+    overdue = [call for call in calls if call is not None and call.is_long]
+    return min(overdue, key=lambda call: call.since, default=None)
 
 
 def seconds_per_call(run: Run) -> float | None:

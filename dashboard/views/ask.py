@@ -24,7 +24,7 @@ from dashboard.forms.advanced_options import knob_values as more_values
 from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
 from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.sources import describe_model
-from dashboard.queries import queries
+from dashboard.queries import queries, usage
 from dashboard.stored_texts import worded
 from research.engine.config import ResearchConfig
 from research.models import Run
@@ -133,6 +133,7 @@ def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     now = installation.current_installation()
+    recent = queries.recent_runs(request.user)
     reach = reach_context(form)
     named = sources.at_work_by_choice(now, form.choices, form.collections)
     searched = {key: gettext("Search: %(names)s") % {"names": each} for key, each in named.items()}
@@ -146,7 +147,8 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
         "at_work": model,
         "searched": searched,
         "samples": [_sample_line(sample) for sample in load_samples()],
-        "recent": [run_line(run) for run in queries.recent_runs(request.user)],
+        "recent": [run_line(run) for run in recent],
+        "overdue": usage.overdue_call(recent),
     }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
@@ -31,10 +33,9 @@ from research.services.installation import change_settings
 if TYPE_CHECKING:
     from research.llm.local import LocalServer
     from research.runtime.installation import Installation
-    from research.runtime.preflight import Check
 
-LAST_TEST = "model_test"
-"""Of a session: the model that was tested last, and the result."""
+LAST_TEST = "last_test"
+"""Of a session: the `model` that was tested last, when (`at`), and all `checks` of that test."""
 
 admin_only = user_passes_test(lambda user: user.is_staff)
 
@@ -87,15 +88,18 @@ def qualify_verifier(request: HttpRequest) -> HttpResponse:
 
 
 def _run_checks(request: HttpRequest) -> HttpResponse:
+    """Keep the results of all checks in the session, so that the page has them when it is opened
+    again, until a setting is changed.
+    """
     from research.runtime.preflight import run_preflight
 
     found = async_to_sync(run_preflight)()
-    now = installation.current_installation()
-    tested = [check.state for check in found.checks if check.name == "Model"]
-    request.session[LAST_TEST] = [describe_model(now), *tested]
-    form = InstallationForm(now)
-    context = settings_context(request, form, found.local, found.checks) | _verifier()
-    return render(request, "dashboard/installation.html", context)
+    request.session[LAST_TEST] = {
+        "model": describe_model(installation.current_installation()),
+        "at": timezone.now().isoformat(),
+        "checks": [asdict(check) for check in found.checks],
+    }
+    return redirect("installation")
 
 
 def _render_settings(request: HttpRequest, form: InstallationForm, status: int) -> HttpResponse:
@@ -116,7 +120,7 @@ def _verifier() -> dict[str, Any]:
         return {}
     check = async_to_sync(check_verifier)(now)
     return {
-        "verifier": shown_check(check),
+        "verifier": shown_check(asdict(check)),
         "verifier_price": worded(price_told(now.model_settings)),
     }
 
@@ -125,9 +129,10 @@ def settings_context(
     request: HttpRequest,
     form: InstallationForm,
     local: Sequence[LocalServer],
-    checks: Sequence[Check] = (),
 ) -> dict[str, Any]:
     now = installation.current_installation()
+    tested = _last_test(request, now)
+    tested_at = datetime.fromisoformat(tested["at"]) if tested else None
     reach = status_summary.search_reach(now)
     collections = queries.collections_to_ask(request.user) if reach == "samples" else ()
     chosen = form if isinstance(form, PresetForm) else None
@@ -136,7 +141,7 @@ def settings_context(
     return {
         "page": "installation",
         "model_now": describe_model(now),
-        "model_state": _model_state(request, now),
+        "model_state": _model_state(tested, now),
         "search_state": words.SEARCHED["more" if collections else reach],
         "search_now": worded(at_work(now, collections)),
         "collections": words.join_words([row.name for row in collections]),
@@ -148,23 +153,38 @@ def settings_context(
         "form": InstallationForm(now) if chosen else form,
         "local": [] if form.server_is_given else [_offer(server, now) for server in local],
         "in_use": words.IN_USE,
-        "checks": [shown_check(check) for check in checks],
-        "ready": all(check.state != "bad" for check in checks),
+        "checks": [shown_check(each) for each in tested.get("checks", ())],
+        "tested": words.time_ago(tested_at, timezone.now()) if tested_at else "",
+        "ready": not _has_failed(tested),
     }
 
 
-def _model_state(request: HttpRequest, now: Installation) -> words.State:
+def _last_test(request: HttpRequest, now: Installation) -> dict[str, Any]:
+    """Return the last test of this session; {} if there was none, or the model has changed."""
+    tested: dict[str, Any] = request.session.get(LAST_TEST) or {}
+    return tested if tested.get("model") == describe_model(now) else {}
+
+
+def _has_failed(tested: dict[str, Any], name: str = "") -> bool:
+    """Return whether a check failed: any, or the one with a name."""
+    states = {each["name"]: each["state"] for each in tested.get("checks", ())}
+    return states.get(name) == "bad" if name else "bad" in states.values()
+
+
+def _model_state(tested: dict[str, Any], now: Installation) -> words.State:
     """Return the state of the model that is set, by its last test or else its last answer."""
     if not now["RESEARCH_MODEL"]:
         return words.NO_MODEL
-    tested, *states = request.session.get(LAST_TEST, [""])
-    if tested != describe_model(now) or not states:
+    if overdue := usage.overdue_call(usage.runs_calling(now["RESEARCH_MODEL"])):
+        passed = words.format_seconds(round((timezone.now() - overdue.since).total_seconds()))
+        return words.State(_("No answer for %(time)s") % {"time": passed}, "cross", "bad")
+    if not any(each["name"] == "Model" for each in tested.get("checks", ())):
         answered = usage.last_answer(now["RESEARCH_MODEL"])
         if answered is None:
             return words.UNTESTED
         told = words.time_ago(answered, timezone.now())
         return words.State(_("Answered %(time)s") % {"time": told}, "check", "good")
-    return words.TEST_FAILED if "bad" in states else words.CONNECTED
+    return words.TEST_FAILED if _has_failed(tested, "Model") else words.CONNECTED
 
 
 def _choices(offered: Sequence[Preset], *, has_found: bool = False) -> dict[str, list[Preset]]:
@@ -191,12 +211,12 @@ def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:
     return {"name": server.name, "address": server.address, "models": models}
 
 
-def shown_check(check: Check) -> dict[str, Any]:
-    """Return a check as the page shows it."""
-    is_later = check.name == "Verifier" and check.state == "idle"
+def shown_check(check: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a check as the page shows them."""
+    is_later = check["name"] == "Verifier" and check["state"] == "idle"
     return {
-        "name": worded(check.name),
-        "state": words.TESTED_LATER if is_later else words.CHECK[check.state],
-        "found": worded(check.found),
-        "advice": worded(check.advice),
+        "name": worded(check["name"]),
+        "state": words.TESTED_LATER if is_later else words.CHECK[check["state"]],
+        "found": worded(check["found"]),
+        "advice": worded(check["advice"]),
     }

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
+import httpx
+
 from research.engine.ports import ModelAnswer, ModelFailedError, ModelRequest
+from research.fetch.network import tls_context
 from research.llm.capabilities import Capabilities
 from research.llm.client import ChatModel
+from research.llm.failures import SILENT
 from research.llm.settings import ModelSettings
 from research.llm.window import Window, find_window
 
 PROBE_SECONDS = 50.0
+SILENT_SECONDS = 8.0
+"""Wait for the list of models, which needs no model to be loaded: any answer to it will do."""
 ANSWER_TOKENS = 200
 NUMBER = {
     "type": "object",
@@ -64,7 +71,12 @@ class Probe:
 
 
 async def probe_model(settings: ModelSettings) -> Probe:
-    """Detect the server's capabilities again and store them for later runs; return the findings."""
+    """Detect the server's capabilities again and store them for later runs; return the findings.
+
+    A server that accepts connections and answers nothing is found out before the model is called.
+    """
+    if await _is_silent(settings):
+        return Probe(failure=SILENT)
     quick = replace(
         settings,
         timeout_seconds=min(settings.timeout_seconds, PROBE_SECONDS),
@@ -94,6 +106,22 @@ async def probe_model(settings: ModelSettings) -> Probe:
         takes=takes,
         window=await _context_window(settings),
     )
+
+
+async def _is_silent(settings: ModelSettings) -> bool:
+    """Return whether a server takes a request for its models and doesn't answer it."""
+    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    async with httpx.AsyncClient(
+        headers=headers, timeout=SILENT_SECONDS, verify=tls_context()
+    ) as client:
+        try:
+            async with asyncio.timeout(SILENT_SECONDS):
+                await client.get(f"{settings.address.rstrip('/')}/models")
+        except (TimeoutError, httpx.ReadTimeout):
+            return True
+        except httpx.HTTPError:
+            return False
+    return False
 
 
 async def _context_window(settings: ModelSettings) -> Window | None:

@@ -193,6 +193,7 @@ async def check_embeddings(now: Installation) -> list[Check]:
 
 def _mend(failure: str) -> str:
     hints = {
+        "does not answer": "Restart the server, or check that its address is a model server's.",
         "reached": "Is it running, and is OPENAI_BASE_URL right? It usually ends in /v1.",
         "at this address": "Check OPENAI_BASE_URL: it usually ends in /v1.",
         "quota": "The account at the server has nothing left, or its limit is reached.",

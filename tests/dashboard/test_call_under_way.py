@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from research.models import JournalEntry, Run
 from research.models.base import key_digest
@@ -141,3 +142,19 @@ def test_the_head_says_what_the_run_has_cost_and_may_cost(
     estimate = {"seconds": [60, 120], "cost_usd": estimated}
     run = modelled(admin, usage={"cost_usd": spent}, plan={"aspects": [], "estimate": estimate})
     assert texts(shown(client, run), ".verdict-line > span") == told
+
+
+def test_a_call_that_is_overdue_is_told_before_another_question_is_asked(
+    client: Client, admin: User, settings: Settings
+) -> None:
+    settings.RESEARCH_MODEL, settings.OPENAI_BASE_URL = "a-model", "http://127.0.0.1:1/v1"
+    told = "The model server hasn’t answered a run for"
+    run = modelled(admin)
+    call(run, "read", 30)
+    assert told not in client.get("/").content.decode()
+    call(run, "intake", 200)
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    [notice] = texts(page, ".notice-row.bad p")
+    assert notice.startswith(told)
+    setup = client.get("/installation/").content.decode()
+    assert "No answer for 3:2" in setup

@@ -20,7 +20,7 @@ def test_an_unknown_address_has_a_page_of_its_own(client: Client, is_signed_in: 
     answer = (client if is_signed_in else Client()).get("/nothing/")
     assert answer.status_code == 404
     assert b"Page not found" in answer.content
-    assert (b"no longer shared" not in answer.content) is is_signed_in
+    assert (b"the run may have been deleted" in answer.content) is is_signed_in
     assert (b"Show all runs" in answer.content) is is_signed_in
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from research.engine.config import ResearchConfig
+from research.llm import probe
 from research.models import Collection, VerifierQualification
 from research.runtime.installation import current_installation
 from research.search.providers import ProviderSettings
@@ -43,7 +45,7 @@ def test_a_local_server_is_found_and_used_by_one_button(
     page = client.get("/installation/").content.decode()
     assert "Found on this machine" in page and server.url("/v1") in page
     offer = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    tried = client.post("/installation/", offer).content.decode()
+    tried = client.post("/installation/", offer, follow=True).content.decode()
     assert "All checks passed" in tried
     assert "Answers keep to a JSON schema" in tried
     assert current_installation()["RESEARCH_MODEL"] == "scripted"
@@ -54,7 +56,7 @@ def test_the_key_is_written_and_never_shown(client: Client, server: ModelServer)
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY, "RESEARCH_MODEL": "m"}
     assert client.post("/installation/", sent).status_code == 302
     assert current_installation()["OPENAI_API_KEY"] == KEY
-    for page in (client.get("/installation/"), client.post("/installation/try/")):
+    for page in (client.get("/installation/"), client.post("/installation/try/", follow=True)):
         assert KEY not in page.content.decode()
     client.post("/installation/", {"RESEARCH_MODEL": "m", "OPENAI_API_KEY": ""})
     assert current_installation()["OPENAI_API_KEY"] == KEY
@@ -85,12 +87,38 @@ def test_the_state_of_the_model_follows_its_last_test(client: Client, server: Mo
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
     client.post("/installation/", sent)
     assert state(client.get("/installation/")) == "Set, not tested"
-    assert state(client.post("/installation/try/")) == "Connected"
+    assert state(client.post("/installation/try/", follow=True)) == "Connected"
     assert state(client.get("/installation/")) == "Connected"
     client.post("/installation/", sent | {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"})
     assert state(client.get("/installation/")) == "Set, not tested"
-    for answer in (client.post("/installation/try/"), client.get("/installation/")):
-        assert state(answer) == "Failed the last test"
+    client.post("/installation/try/")
+    assert state(client.get("/installation/")) == "Failed the last test"
+
+
+def test_results_of_a_test_stay_on_the_page_until_a_setting_changes(
+    client: Client, server: ModelServer
+) -> None:
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    client.post("/installation/", sent)
+    assert client.post("/installation/try/").url == "/installation/"
+    for _ in range(2):
+        page = client.get("/installation/").content.decode()
+        assert "All checks passed" in page and "tested just now" in page and "Test again" in page
+    client.post("/installation/", {"SEARCH_PROVIDER": "samples"})
+    page = client.get("/installation/").content.decode()
+    assert "All checks passed" not in page and "Test current setup" in page
+
+
+def test_a_server_that_answers_nothing_is_found_out_before_the_model_is_called(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "SILENT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        sent = {"OPENAI_BASE_URL": address, "RESEARCH_MODEL": "any", "try": "1"}
+        page = client.post("/installation/", sent, follow=True).content.decode()
+    assert "Some checks failed" in page
+    assert "accepts connections but does not answer" in page and "Restart the server" in page
 
 
 def test_a_run_that_the_model_answered_counts_as_a_test(
@@ -128,7 +156,7 @@ def test_the_search_is_set_and_tried(
     client: Client, server: ModelServer, settings: Settings, tmp_path: Path
 ) -> None:
     settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", [str(tmp_path)]
-    tried = client.post("/installation/", {"SEARCH_PROVIDER": "samples", "try": "1"})
+    tried = client.post("/installation/", {"SEARCH_PROVIDER": "samples", "try": "1"}, follow=True)
     assert current_installation()["SEARCH_PROVIDER"] == "samples"
     checks = {check["name"]: check for check in tried.context["checks"]}
     found = checks["Search"]["found"]
@@ -140,7 +168,7 @@ def test_the_search_is_set_and_tried(
 def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: ModelServer) -> None:
     server.faults["shape"] = [refuses(401)]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    page = client.post("/installation/", sent).content.decode()
+    page = client.post("/installation/", sent, follow=True).content.decode()
     assert "Some checks failed" in page
     assert "refused the key" in page and "Check OPENAI_API_KEY" in page
 
@@ -151,7 +179,7 @@ def test_one_that_ignores_schemas_and_can_do_little_is_told_apart(
     server.manner = PLAIN
     server.faults["sense"] = [says("The mill is old.")]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    page = client.post("/installation/", sent).content.decode()
+    page = client.post("/installation/", sent, follow=True).content.decode()
     assert "takes no notice of a schema" in page
     assert "MODEL_PROFILE=small" in page
 
@@ -241,7 +269,7 @@ def test_a_preset_is_saved_and_tested_in_one_step(client: Client, server: ModelS
         "preset": "anthropic", "OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY,
         "RESEARCH_MODEL": "scripted", "try": "1",
     }  # fmt: skip
-    page = client.post("/installation/", sent).content.decode()
+    page = client.post("/installation/", sent, follow=True).content.decode()
     assert "All checks passed" in page and KEY not in page
     assert current_installation()["OPENAI_API_KEY"] == KEY
 
