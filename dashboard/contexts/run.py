@@ -244,6 +244,9 @@ def interim_sentence(rows: RunRows) -> str:
         return sentence % {"n": count_answered(aspects), "total": len(aspects)}
     if rows.place is not None:
         return queue_sentence(rows.place)
+    queued = why_waiting(rows.run)
+    if queued and queued.files:
+        return gettext("Starts as soon as your documents are read.")
     return str(STANDING[Status(rows.run.status)])
 
 

@@ -36,7 +36,10 @@ def entry_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
     page = group[0]
     yield "title", f"{{{escape_tex(page.title)}}}"
     yield "organization", escape_tex(page.domain)
-    yield "url", page.url.replace("{", "%7B").replace("}", "%7D")
+    if page.on_the_web:
+        yield "url", page.url.replace("{", "%7B").replace("}", "%7D")
+    else:
+        yield "howpublished", escape_tex(page.address)
     yield "urldate", f"{page.fetched:%Y-%m-%d}"
     if re.match(r"\d{4}(-\d\d){0,2}", page.published):  # "2023", "2023-05", "2023-05-17"
         yield "date", page.published[:10]

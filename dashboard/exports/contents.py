@@ -101,14 +101,16 @@ class Citation:
         return self.url.startswith(("http:", "https:"))
 
     @property
-    def link(self) -> str:
-        """Return the URL; '' if it is too long for a link."""
-        return self.url if len(self.url) <= LONGEST_LINK else ""
+    def address(self) -> str:
+        """Return the URL of a web page, or a document's path in its collection: its own address
+        opens nowhere but in the installation that read it.
+        """
+        return self.url if self.on_the_web else words.readable_url(self.url)
 
     @property
     def web_link(self) -> str:
         """Return the URL; '' if it is none of the web, or too long for a link."""
-        return self.link if self.on_the_web else ""
+        return self.url if self.on_the_web and len(self.url) <= LONGEST_LINK else ""
 
     @property
     def dated(self) -> str:

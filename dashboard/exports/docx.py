@@ -167,10 +167,10 @@ def add_citation(document: WordDocument, citation: Citation) -> None:
     head.add_run(f"[{citation.number}] {citation.title}").bold = True
     section = f" › {citation.section}" if citation.section else ""
     head.add_run(f"{section}, {citation.dated}: ")
-    if citation.link:
-        add_hyperlink(head, citation.url, citation.link)
+    if citation.web_link:
+        add_hyperlink(head, citation.url, citation.web_link)
     else:
-        head.add_run(citation.url)
+        head.add_run(citation.address)
     for heading, passage in citation.headed_passages:
         if heading:
             named = document.add_paragraph(f"› {heading}")

@@ -25,7 +25,8 @@ def render(whole: Contents) -> bytes:
 
 def quote_entry(citation: Citation) -> Iterator[str]:
     place = " › ".join(filter(None, (citation.title, citation.section)))
-    yield f"[{citation.number}] {unlinked(place)} ({citation.dated}): <{citation.url}>"
+    address = f"<{citation.url}>" if citation.on_the_web else unlinked(citation.address)
+    yield f"[{citation.number}] {unlinked(place)} ({citation.dated}): {address}"
     for heading, passage in citation.headed_passages:
         if heading:
             yield from ("", f"› {unlinked(heading)}")

@@ -48,8 +48,8 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "number": citation.number,
         "title": citation.title,
         "section": citation.section,
-        "url": citation.url,
-        "link": citation.link,
+        "address": citation.address,
+        "link": citation.web_link,
         "dated": citation.dated,
         "passages": [
             {"heading": heading}

@@ -33,7 +33,7 @@ def ris_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
     if page.published:
         yield "PY", page.published[:4]
         yield "DA", page.published[:10].replace("-", "/")
-    yield "UR", page.url
+    yield ("UR", page.url) if page.on_the_web else ("M1", page.address)
     yield "Y2", f"{page.fetched:%Y/%m/%d}"
     for citation in group:
         for passage in citation.passages:

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import chain, repeat
 
 from django.utils.html import escape
+from django.utils.translation import gettext
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import DATE, EARLIER, days_in_words
@@ -40,7 +41,8 @@ SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fe
 class Link:
     """The target of a marker; `note` is its tooltip, `sources` are the independent ones behind it.
 
-    `rejected` also marks the sentence before the marker.
+    If all markers of a sentence are `rejected`, it is struck out; if only some are, it keeps the
+    other sources, and only these markers say so.
     """
 
     address: str
@@ -114,8 +116,8 @@ def _split(text: Token, link: FindLink, seen: set[int], *, follows: bool) -> lis
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
         if before == " " and follows and not position:
             before = NARROW_SPACE
-        is_refused = _is_refused(known[place:])
-        pieces += _flag_last_sentence(before) if is_refused else _soften(before)
+        is_struck = _is_struck(known[place:])
+        pieces += _flag_last_sentence(before) if is_struck else _soften(before)
         is_single = len(support[groups[place]]) == 1
         if text.meta.get("is_listed"):  # its quote is below
             target, is_single = replace(target, note=""), False
@@ -158,16 +160,16 @@ def _marks() -> re.Pattern[str]:
     return re.compile(rf"{told}(?=[.!?。]?\s*$)")
 
 
-def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
-    """Return whether any marker of the adjacent group that starts with the first is rejected."""
+def _is_struck(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
+    """Return whether all markers of the adjacent group that starts with the first are rejected."""
     end = markers[0][0].start()
     for match, target in markers:
         if match.start() != end:
+            break
+        if not target.rejected:
             return False
-        if target.rejected:
-            return True
         end = match.end()
-    return False
+    return True
 
 
 def _flag_last_sentence(text: str) -> list[Token]:
@@ -191,9 +193,15 @@ def _marker(number: int, target: Link, seen: set[int], anchor: str, kinds: Seque
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
     kinds = ["cite", *kinds, *["rejected"] * target.rejected]
+    told = (
+        gettext("Citation %(number)s, rejected")
+        if target.rejected
+        else gettext("Citation %(number)s")
+    )
+    label = escape(told % {"number": number})
     note = f' title="{escape(target.note)}"' if target.note else ""
     return html_token(
         f'<sup class="{" ".join(kinds)}"{place}>'
         f'<a href="{escape(target.address)}"{identity} '
-        f'aria-label="Citation {number}"{note}>{number}</a></sup>'
+        f'aria-label="{label}"{note}>{number}</a></sup>'
     )

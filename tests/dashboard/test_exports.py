@@ -198,15 +198,29 @@ def test_a_file_without_quotes_ends_with_the_report_and_links_its_pages(
     assert len(answer.content) < len(written(run, extension))
 
 
-def test_numbers_of_a_file_without_quotes_link_no_document(run: Run) -> None:
+@pytest.mark.parametrize("extension", ["md", "html", "pdf", "docx", "ris", "bib"])
+@pytest.mark.parametrize("has_quotes", [True, False])
+def test_files_name_a_document_by_its_path_and_link_none(
+    run: Run, extension: str, has_quotes: bool
+) -> None:
     EvidenceSource.objects.update(url="file:///oaks/oak.md")
     Report.objects.update(
         citations=[{**Report.objects.get().citations[0], "url": "file:///oaks/oak.md"}]
     )
-    for extension in ("html", "pdf", "docx"):
-        content = export_report(run, FORMATS[extension], with_quotes=False).content
-        reads(extension, content)
-        assert extension != "html" or b"file:" not in content
+    content = export_report(run, FORMATS[extension], with_quotes=has_quotes).content
+    reads(extension, content)
+    if extension == "pdf":
+        pages = PdfReader(BytesIO(content)).pages
+        text = "".join(page.extract_text() for page in pages)
+        text += str([each.get_object() for page in pages for each in page.get("/Annots", ())])
+    elif extension == "docx":
+        document = Document(BytesIO(content))
+        text = "\n".join(each.text for each in document.paragraphs)
+        text += str([each._target for each in document.part.rels.values() if each.is_external])
+    else:
+        text = content.decode()
+    assert "file:" not in text
+    assert "oaks/oak.md" in text or not has_quotes
 
 
 @pytest.mark.requirement("F15")

@@ -125,13 +125,14 @@ def test_headings_are_listed_with_their_anchors() -> None:
 
 
 def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
-    """F4: only that one, also where it has other markers beside it."""
-    links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3")}
-    said = "One is so. Two is <so>. [1][2] Three is so. [3]"
+    """F4: only that one, and where it has other markers beside it, only if all are rejected."""
+    links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3", rejected=True)}
+    said = "One is so. Two is <so>. [2][3] Three is so. [1][2] Four is so. [1]"
     html = render_markdown(said, lambda number, _: links.get(number)).html
     assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span>\u202f<sup' in html
     assert html.count('<span class="rejected">') == 1
-    assert html.count('<sup class="cite further rejected">') == 1
+    assert html.count('class="cite further rejected"') == 2
+    assert html.count('aria-label="Citation 2, rejected"') == 2
 
 
 def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() -> None:

@@ -38,6 +38,9 @@ def test_a_run_whose_documents_are_being_read_says_how_far_that_is(
     sources = {"collections": [{"id": made.public_id, "name": "Leases"}]}
     run = make_run(admin, "queued", sources=sources, lease_until=until, lease_owner="worker")
     assert "Reading your documents: 432 of 1,169" in shown(client, run, "action")
+    page = client.get(f"/runs/{run.public_id}/").content.decode()
+    assert "Starts as soon as your documents are read." in page
+    assert "as soon as a worker is free" not in page
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
