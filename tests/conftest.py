@@ -25,6 +25,7 @@ from django.conf import settings as django_settings
 from django.core.management.color import Style
 from django.core.management.commands import flush
 from django.db import connection, connections
+from django.utils import translation
 from hypothesis import HealthCheck, settings
 from whitenoise.responders import StaticFile
 
@@ -183,6 +184,12 @@ def delete_all(style: Style, tables: Sequence[str], **_: bool) -> list[str]:
     Their order doesn't matter, since foreign keys are looked at when the transaction ends.
     """
     return [f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables]
+
+
+@pytest.fixture(autouse=True)
+def language_of_no_other_test() -> None:
+    """A request leaves its language active in its thread."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)

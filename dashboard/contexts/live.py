@@ -117,7 +117,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "can_steer": run["can_steer"],
         },
         "answer": parts.answer_context(rows, written),
-        "contents": {"headings": written.get("headings", ()), "cites": bool(written)},
+        "contents": {
+            "headings": written.get("headings", ()),
+            "disputes": written.get("disputes", ()),
+            "cites": bool(written),
+        },
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
         "gaps-title": aspects.gaps_title(

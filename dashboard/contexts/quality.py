@@ -17,8 +17,9 @@ from dashboard import words
 from dashboard.addresses import address_of
 from dashboard.contexts.aspects import describe_open, exclude_dropped, limits_of, may_answer
 from dashboard.contexts.evidence import describe_cited
+from dashboard.markdown.disputes import DISPUTE
 from dashboard.markdown.parsing import DISPUTED
-from dashboard.markdown.report import DISPUTE, OPEN
+from dashboard.markdown.report import OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import GateResult, Report, Round

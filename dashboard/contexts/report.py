@@ -31,6 +31,8 @@ UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
 SHARED_FORMATS = ("pdf", "md")
 HEADING_LENGTH = 64
 """Maximum characters of a heading in the table of contents."""
+DISPUTE_LENGTH = 96
+"""Maximum characters of a disputed sentence there."""
 
 
 def report_context(rows: RunRows) -> dict[str, Any]:
@@ -59,6 +61,9 @@ def report_context(rows: RunRows) -> dict[str, Any]:
             (heading.anchor, titles.shorten(heading.text, HEADING_LENGTH))
             for heading in parts.headings
         ],
+        "disputes": []
+        if folded
+        else [(each.anchor, titles.shorten(each.text, DISPUTE_LENGTH)) for each in parts.disputes],
         "checked": describe_checks(version.checks) if is_answered else "",
         "sources": address_of(run, "sources"),
     }

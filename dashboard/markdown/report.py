@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import put_days_in_words
+from dashboard.markdown.disputes import mark_disputes
 from dashboard.markdown.folding import (
     render_answer,
     render_body,
@@ -32,7 +33,6 @@ from dashboard.markdown.parsing import (
 )
 from dashboard.markdown.repetitions import (
     bare_title,
-    is_disputed,
     repeats_title,
     says_unjudged,
     without_reference_back,
@@ -48,10 +48,6 @@ from research.engine.text.tokens import capitalize_heading
 
 QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*")
 """A quotation that is all a text says, with its markers."""
-DISPUTE = "dispute"
-"""Anchor of the first box or marked paragraph that tells on what sources disagree."""
-DOUBT = "(⚠ "
-"""Opening of a mark that stands behind a disputed statement."""
 STEPS = "what-to-do"
 """Anchor of the label above the next steps."""
 OPEN = "open"
@@ -74,11 +70,14 @@ class Rendered:
 
 @dataclass(frozen=True)
 class RenderedParts:
-    """The answer at the top of a report, and its sections."""
+    """The answer at the top of a report, and its sections; `disputes` are the sentences that
+    sources contradict, with the anchors of their places.
+    """
 
     answer: SafeString
     body: SafeString
     headings: tuple[Heading, ...]
+    disputes: tuple[Heading, ...] = ()
 
 
 def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
@@ -129,11 +128,14 @@ def render_in_parts(
     for first in [token for token in answer if token.type == "inline"][:1]:
         _make_label(first)
     headings = (*_mark_steps(answer), *headings)
-    _prepare_tokens([*answer, *body], link, language, tells_quoting=not folds, copies=True)
+    disputes = _prepare_tokens(
+        [*answer, *body], link, language, tells_quoting=not folds, copies=True
+    )
     _link_labels(answer, headings)
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
-    return RenderedParts(render_answer(answer, language), html, headings)
+    listed = tuple(Heading(anchor, text) for anchor, text in disputes)
+    return RenderedParts(render_answer(answer, language), html, headings, listed)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
@@ -215,19 +217,21 @@ def _prepare_tokens(
     *,
     tells_quoting: bool = False,
     copies: bool = False,
-) -> None:
+) -> list[tuple[str, str]]:
+    """Set classes, anchors and links on the tokens; return the disputed sentences they have."""
     put_days_in_words(tokens)
     _mark_lead_ins(tokens)
     if tells_quoting:
         for token in tokens:
             _mark_quoting(token)
-    _mark_disputes(tokens)
+    disputes = mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
     _keep_identifiers(tokens)
     link_markers(tokens, link)
     set_commands(tokens, copies=copies)
     set_apart_quotations(tokens)
+    return disputes
 
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
@@ -353,24 +357,6 @@ def _mark_quoting(token: Token) -> None:
         place = (token.children or []).index(parts[2])
         (token.children or []).insert(place, told)
         (token.children or []).insert(place, text_token(" · "))
-
-
-def _mark_disputes(tokens: Sequence[Token]) -> None:
-    """Set a class on quotations that tell on what sources disagree, each side on a line, and an
-    anchor on the first of these, or the first paragraph of a section that says so.
-    """
-    is_first, is_in_section = True, False
-    for opening, (said, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
-        is_in_section = is_in_section or opening.type == "heading_open"
-        is_box = opening.type == "blockquote_open" and is_disputed([inline])
-        is_marked = opening.type == "paragraph_open" and DOUBT in said.content and is_in_section
-        if is_first and (is_box or is_marked):
-            opening.attrSet("id", DISPUTE)
-            is_first = False
-        if is_box:
-            opening.attrSet("class", "dispute")
-            for child in inline.children or ():
-                child.meta["is_disputed"] = True
 
 
 def _mark_standings(tokens: list[Token]) -> None:

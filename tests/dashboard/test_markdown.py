@@ -478,3 +478,14 @@ def test_code_keeps_its_days() -> None:
     markdown = "1. Do it on 2027-01-02: `FROM ('2027-01-01+00')`. [1]\n"
     [said] = cited_texts(markdown)
     assert "2027-01-01+00" in said.text and "2 January 2027" in said.text
+
+
+def test_disputes_are_listed_with_the_sentences_that_sources_contradict() -> None:
+    box = "> **⚠ Sources disagree:** One says ten. [1][2] Another says nine. [3]"
+    marked = "It stands. It is old. [1] (⚠ Sources disagree) It is tall. [2] (⚠ Sources disagree)"
+    parts = render_in_parts(f"# T\n\n## Part\n\n{box}\n\n{marked}\n", link)
+    listed = [(each.anchor, each.text) for each in parts.disputes]
+    assert listed == [
+        ("dispute", "One says ten"), ("dispute-2", "It is old"), ("dispute-2", "It is tall"),
+    ]  # fmt: skip
+    assert parts.body.count('id="dispute"') == parts.body.count('id="dispute-2"') == 1

@@ -384,6 +384,9 @@ def test_disputes_of_sentences_are_counted_and_led_to(client: Client, run: Run) 
     [link] = [each for each in page.select(".state-note a") if "disputed" in each.get_text()]
     assert link.get_text() == "3 points disputed" and link["href"].endswith("#dispute")
     assert text(page, "p#dispute").startswith("One says old")
+    listed = page.select(".contents .disputes a")
+    assert [each["href"] for each in listed] == ["#dispute"]
+    assert text_of(listed[0]) == "One says old, one young"
     assert "3 points disputed" in text(shown(client, "/runs/"), ".run-facts")
     run.reports.update(checks={})
     assert "disputed" not in text(shown(client, "/runs/"), ".run-facts")

@@ -1,0 +1,63 @@
+"""Places of a report that tell on what sources disagree: their anchors, and what each is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from markdown_it.token import Token
+
+from dashboard.markdown.parsing import MARKER, plain_text
+from dashboard.markdown.repetitions import is_disputed
+
+DISPUTE = "dispute"
+"""Anchor of the first box or marked paragraph of a section; the others have their number behind."""
+DOUBT = "(⚠ "
+"""Opening of a mark that stands behind a disputed statement."""
+# "(⚠ Sources disagree)"
+_MARK = re.compile(r"\(⚠ [^()]*\)")
+# "⚠ Sources disagree on the age:"
+_LABEL = re.compile(r"^⚠ [^:：]{3,120}[:：]\s*")
+# "It fell. Then it rose." before the second sentence, also behind a number: "It fell. [1] Then"
+_SENTENCE = re.compile(r"[.!?。](?:\s*\[\d{1,4}\])*\s+(?=\S)")
+
+
+def mark_disputes(tokens: Sequence[Token]) -> list[tuple[str, str]]:
+    """Set a class on boxes that tell on what sources disagree, each side on a line, and an anchor
+    on each of these and on each paragraph of a section with such marks. Return the anchors, each
+    with a sentence that is disputed, for every box and mark in order.
+    """
+    found: list[tuple[str, str]] = []
+    anchored, is_in_section = 0, False
+    for opening, (said, inline) in zip(tokens, pairwise(tokens[1:]), strict=False):
+        is_in_section = is_in_section or opening.type == "heading_open"
+        is_box = opening.type == "blockquote_open" and is_disputed([inline])
+        is_marked = opening.type == "paragraph_open" and DOUBT in said.content and is_in_section
+        if is_box or is_marked:
+            anchored += 1
+            anchor = DISPUTE if anchored == 1 else f"{DISPUTE}-{anchored}"
+            opening.attrSet("id", anchor)
+            told = [_first_side(inline)] if is_box else _before_marks(said)
+            found += ((anchor, sentence) for sentence in told)
+        if is_box:
+            opening.attrSet("class", "dispute")
+            for child in inline.children or ():
+                child.meta["is_disputed"] = True
+    return found
+
+
+def _first_side(inline: Token) -> str:
+    text = _LABEL.sub("", plain_text(inline))
+    return _plain(_SENTENCE.split(text)[0])
+
+
+def _before_marks(inline: Token) -> Iterator[str]:
+    """Yield the sentence before each mark of a paragraph."""
+    for before in _MARK.split(plain_text(inline))[:-1]:
+        said = re.sub(r"(?:\s*\[\d{1,4}\])+\s*$", "", before)
+        yield _plain(_SENTENCE.split(said)[-1])
+
+
+def _plain(text: str) -> str:
+    return " ".join(MARKER.sub("", text).split()).rstrip(" .")
