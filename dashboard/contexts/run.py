@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
-from dashboard.addresses import address_of
+from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import count_answered, describe_uncertainty, exclude_dropped
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
@@ -26,6 +26,7 @@ from dashboard.queries.usage import seconds_per_call
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.budget.estimate import SECONDS_PER_CALL
+from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
@@ -478,21 +479,37 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     if by_code and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
-    sites = Counter(map(words.short_place, cited)).most_common()
     is_bare = not (cited or any(parts) or "<ul" in written["answer"])
-    titles = {row.url: row.title for quotes in rows.cited.values() for row in quotes}
-    named = {
-        words.short_place(url): words.site_of(url, rows.site_names.get(url), titles.get(url, ""))
-        for url in cited
-    }
+    sites = _cited_sites(rows, [*cited])
     return {
         "answer": written["answer"],
         "is_bare": is_bare,
         "uncertain": " ".join(filter(None, parts)),
-        "sites": [named[place] for place, _ in sites[:SITES_SHOWN]],
+        "sites": sites[:SITES_SHOWN],
         "more_sites": len(sites[SITES_SHOWN:]),
         "sources": written["sources"],
     }
+
+
+def _cited_sites(rows: RunRows, cited: Sequence[str]) -> list[words.Site]:
+    """Return the sites of cited pages, those with most pages first. Documents stand under their
+    collection with their number, unless they are few or the report is shared.
+    """
+    in_collections = len(cited) > SITES_SHOWN and not is_shared()
+    titles = {row.url: row.title for quotes in rows.cited.values() for row in quotes}
+    named: dict[str, words.Site] = {}
+    counts = Counter[str]()
+    for url in cited:
+        origin = origin_of(url)
+        is_document = in_collections and is_collection(origin)
+        place = origin if is_document else words.short_place(url)
+        counts[place] += 1
+        named[place] = (
+            words.Site(f"{collection_name(origin)} · {words.count_noun(counts[place], 'document')}")
+            if is_document
+            else words.site_of(url, rows.site_names.get(url), titles.get(url, ""))
+        )
+    return [named[place] for place, _ in counts.most_common()]
 
 
 def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

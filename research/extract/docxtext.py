@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 
+NO_TITLES = frozenset({"", "word document", "document", "untitled"})
+"""Title properties that programs set by themselves."""
 _OLE = b"\xd0\xcf\x11\xe0"
 # style name: "Heading 2"
 _HEADING = re.compile(r"heading (\d)", re.I)
@@ -105,4 +107,5 @@ def _title(said: str, text: str, url: str) -> str:
     """Return the title property, else a first heading or short line, else the file name."""
     first = text.split("\n", 1)[0].lstrip("# ")
     name = unquote(urlsplit(url).path.rpartition("/")[2])
-    return (said.strip() or (first if len(first) <= 100 else name))[:MAX_TITLE]
+    given = "" if said.strip().casefold() in NO_TITLES else said.strip()
+    return (given or (first if len(first) <= 100 else name))[:MAX_TITLE]

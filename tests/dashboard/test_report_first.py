@@ -777,3 +777,14 @@ def test_queries_are_counted_where_searches_asked_one_again(
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "de"
     told = text(shown(client, f"/runs/{run.public_id}/research/"), ".account dd")
     assert told.startswith("8 Suchen mit 2 verschiedenen Suchanfragen in 1 Runde, ")
+
+
+def test_cited_documents_stand_under_their_collections(client: Client, run: Run) -> None:
+    urls = [f"file:///{path}" for path in ("borg/a.md", "borg/b.md", "restic/a.md", "borg/c.md")]
+    cited = [{"marker": n, "url": url, "evidence_ids": []} for n, url in enumerate(urls, 1)]
+    run.reports.update(citations=cited)
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert "borg · 3 documents" in text(page, ".answer-sites")
+    assert "restic · 1 document" in text(page, ".answer-sites")
+    run.reports.update(citations=cited[:2])
+    assert "documents" not in text(shown(client, f"/runs/{run.public_id}/"), ".answer-sites")

@@ -127,7 +127,8 @@ async def compose_report(run: Run) -> Written | None:
 def _within_length(run: Run, checked: Checked) -> Checked:
     """Return the draft with the values that newer ones replaced where the report has room for
     them, cut to the length of its form and depth; up to half as long again where quotations take
-    more words than the statements whose place they take.
+    more words than the statements whose place they take. What its asker is to do comes on top,
+    but not in a memo.
     """
     most = most_words(run.shape, run.config.research_depth)
     asked = term_set(run.question.text)
@@ -136,6 +137,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         if most is None:
             return True
         room = most + min(words_of_quoting(checked.draft), most // 2)
+        if run.form >= Form.EDITED and run.shape.form != "memo":
+            room += sum(step.words for step in checked.draft.next_steps)
         return count_words(_render_checked(run, checked).markdown) <= room
 
     def is_short(draft: Draft) -> bool:

@@ -78,6 +78,7 @@ def _title_and_site(tree: Any, names: dict[str, str], url: str) -> tuple[str, st
     heading = _element_text(next(tree.iter("h1"), None)).strip(_HEADER_SIGNS)
     site = names.get("og:site_name") or names.get("application-name") or _book(tree)
     title = written or names.get("og:title", "") or heading
+    title = title or _element_text(next(tree.iter("h2", "h3"), None)).strip(_HEADER_SIGNS)
     parts = list(_SEPARATOR.finditer(title))
     if not parts:
         return title, site

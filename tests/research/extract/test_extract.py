@@ -354,6 +354,7 @@ def test_a_page_that_is_hidden_until_its_script_runs_is_text():
         ("<title>One - two</title>", "One - two", ""),
         ("<title> A\n title </title>", "A title", ""),
         ("<h1>Only a <i>heading</i></h1>", "Only a heading", ""),
+        ("<h2>Of a lower</h2><h2>level</h2>", "Of a lower", ""),
         ("<meta property='og:title' content='From a card'>", "From a card", ""),
     ],
 )  # fmt: skip

@@ -108,6 +108,14 @@ def test_a_pdf_that_needs_no_password_to_be_read_is_read():
     assert read(rewritten(pdf(TIDE), lock)).text.endswith(TIDE)
 
 
+def test_a_title_that_a_program_set_by_itself_is_none():
+    document = docx.Document(io.BytesIO(word(("Normal", TIDE))))
+    document.core_properties.title = "Word Document"
+    body = io.BytesIO()
+    document.save(body)
+    assert read(body.getvalue(), DOCX, "file:///notes/log.docx").title == "log.docx"
+
+
 def test_a_word_document_keeps_its_shape():
     body = word(
         ("Title", "Harbour log"),
