@@ -22,10 +22,17 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, n
 from research.engine.offline.passages.reading import read_extractively
 from research.engine.ports import Page
 from research.engine.records import Aspect
-from research.engine.rounds.findings import BEYOND, Asked, Reading, Refusal, lines_that_carry
+from research.engine.rounds.findings import (
+    BEYOND,
+    Asked,
+    Reading,
+    Refusal,
+    lines_that_carry,
+)
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
+from research.engine.untrusted.order_words import content_terms
 from research.engine.untrusted.screening import suspicious_pages
 
 
@@ -177,8 +184,11 @@ def _checked(
             if taken[url] > _most_kept(run, asked, url, said, wished):
                 beyond.setdefault(url, []).append(found.claim)
                 continue
+            told = (
+                with_neighbours(found.claim, said, lines, run.question.text) if is_edited else said
+            )
             carrying = lines_that_carry(
-                found.claim, said, run.question.text, MOST_QUOTES, is_edited
+                found.claim, told, run.question.text, MOST_QUOTES, is_edited
             )
             run.rules.check_finding(
                 result,
@@ -197,6 +207,36 @@ def _checked(
             for url, claims in beyond.items()
         ]
     return result
+
+
+def with_neighbours(
+    said: str,
+    lines: Sequence[NumberedSentence],
+    shown: Mapping[int, NumberedSentence],
+    question: str,
+) -> Sequence[NumberedSentence]:
+    """Return the sentences of a finding with those right behind or before them in their block or
+    section that have a word of its claim which they, their headings and the question lack. A model
+    that says what three sentences say may point at two.
+    """
+    if not lines:
+        return lines
+    told = " ".join((*(f"{e.sentence.text} {e.sentence.section}" for e in lines), question))
+    missing = content_terms(said) - content_terms(f"{told} {lines[0].page.title}")
+    found = {line.number: line for line in lines}
+    for line in lines:
+        for step in (1, -1):
+            beside = shown.get(line.number + step)
+            if not missing or beside is None or beside.number in found or beside.dictated:
+                continue
+            own, other = line.sentence, beside.sentence
+            is_near = other.number == own.number + step and other.section == own.section
+            terms = content_terms(other.text) & missing
+            if terms and is_near and beside.page is line.page:
+                found[beside.number] = beside
+                missing -= terms
+    added = found.keys() - {line.number for line in lines}
+    return [found[number] for number in sorted(found)] if added else lines
 
 
 def _leads_of(

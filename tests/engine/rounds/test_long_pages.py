@@ -13,6 +13,7 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import RefusesBy
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
+from research.engine.llm_tasks.read import with_neighbours
 from research.engine.ports import SearchHit
 from research.engine.records import Aspect, Qualification
 from research.engine.rounds.findings import Reading, check_finding, lines_that_carry
@@ -266,3 +267,24 @@ def test_a_quote_that_refers_back_begins_with_the_sentence_before_it(text: str, 
         check_finding(reading, said, last, aspect, ASKED, in_context=tells)
         [found] = reading.findings
         assert (found.source.quote, found.claim) == (wanted, wanted)
+
+
+def test_a_sentence_beside_those_pointed_at_comes_along_if_the_claim_has_words_of_it_alone() -> (
+    None
+):
+    text = (
+        "# Checks\n\nThe full check decrypts all data. It finds any corruption. It is also very "
+        "slow.\n\nThe keeper has a dog.\n\n## Lamps\n\nLamps are slow to warm up."
+    )
+    lines = {line.number: line for line in _lines(text)}
+    [decrypts, finds, slow, *_, lamps] = sorted(lines)
+    said = "The full check, which decrypts all data and finds any corruption, is slow."
+    pointed = [lines[decrypts], lines[finds]]
+    assert [e.number for e in with_neighbours(said, pointed, lines, ASKED)] == [
+        decrypts, finds, slow,
+    ]  # fmt: skip
+    brief = "The full check decrypts all data and finds any corruption."
+    assert with_neighbours(brief, pointed, lines, ASKED) == pointed
+    unmet = "The full check decrypts all data on a schedule."
+    assert with_neighbours(unmet, pointed, lines, ASKED) == pointed
+    assert with_neighbours(said, [lines[lamps]], lines, ASKED) == [lines[lamps]]
