@@ -17,7 +17,12 @@ from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.report.parts.subjects import opens_with_reference
 from research.engine.text import entities
 from research.engine.text.language import language_of
-from research.engine.text.sentences import QUESTION_MARKS, Sentence, split_sentences
+from research.engine.text.sentences import (
+    QUESTION_MARKS,
+    Sentence,
+    split_sentences,
+    with_parent_heading,
+)
 from research.engine.text.tokens import term_set, unique_texts
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.embedded_parts import without_foreign_end
@@ -285,10 +290,11 @@ def _quoted(
     first = sentences[0].start
     wanted = claim if by_section else ""
     spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section, wanted)
-    return [
-        quote_source(page, *span, label_of(sections[span[0] if by_section else first], question))
-        for span in spans
-    ]
+    if not by_section:
+        return [quote_source(page, *each, label_of(sections[first], question)) for each in spans]
+    paths = (with_parent_heading(page.text, each[0], sections[each[0]]) for each in spans)
+    told = zip(spans, paths, strict=True)
+    return [quote_source(page, *span, label_of(path, question)) for span, path in told]
 
 
 def _sections_of(sources: Iterable[QuoteSource]) -> str:

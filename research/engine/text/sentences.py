@@ -133,6 +133,27 @@ def take_apart(texts: Iterable[str]) -> None:
         sentence_terms(text)
 
 
+def with_parent_heading(text: str, start: int, section: str) -> str:
+    """Return the section of the sentence at an offset behind the heading that its own one is part
+    of, below the page's title: "Chat server › Port forwarding". Many parts have the same heading.
+    """
+    own, _, _ = section.partition(" › ")
+    level, end = 0, start
+    while own and (begin := text.rfind("\n#", 0, end)) >= 0:
+        title = _HEADING.match(text, begin + 1, (text + "\n").index("\n", begin + 1))
+        end = begin
+        if title is None or len(title[1]) >= TERM_LEVEL:
+            continue
+        name = normalise_space(title[2])
+        if not level and name == own:
+            level = len(title[1])
+        elif 2 <= len(title[1]) < level:
+            return f"{name} › {section}" if name != own else section
+        elif level and len(title[1]) < 2:
+            break
+    return section
+
+
 def _split_blocks(text: str) -> Iterator[_Block]:
     """Paragraphs, single list items, table rows and code blocks, with their section."""
     heading = section = ""

@@ -3,7 +3,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.text.sentences import split_sentences
+from research.engine.text.sentences import split_sentences, with_parent_heading
 from research.engine.text.tokens import normalise_space
 
 
@@ -132,3 +132,15 @@ def test_ideographic_full_stops_need_no_space() -> None:
 
 def test_an_empty_page_has_no_sentences() -> None:
     assert split_sentences("") == () == split_sentences("\n\n# Heading\n")
+
+
+def test_a_section_stands_behind_the_heading_that_it_is_part_of() -> None:
+    text = (
+        "# Manual\n\n## Chat\n\nTalk.\n\n### Ports\n\nOpen 5222.\n\n###### port\n\nThe port.\n\n"
+        "## Mail\n\n### Ports\n\nOpen 25.\n\n#### Ports\n\nNone."
+    )
+    told = [with_parent_heading(text, each.start, each.section) for each in split_sentences(text)]
+    assert told == [
+        "Chat", "Chat › Ports", "Chat › Ports › port", "Mail › Ports", "Ports",
+    ]  # fmt: skip
+    assert with_parent_heading("No heading.", 0, "") == ""
