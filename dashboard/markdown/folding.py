@@ -30,6 +30,7 @@ from dashboard.markdown.parsing import (
     text_token,
     top_blocks,
 )
+from dashboard.markdown.tables import is_turned, turned
 from dashboard.words import format_number
 from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import labels_for
@@ -82,7 +83,8 @@ def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
             pieces += (_clean(pending), *drawn)
             pending, drawn = [], []
         pending += block
-        if charts := draw_charts(table_texts(block), language):
+        texts = table_texts(block)
+        if charts := draw_charts(turned(texts) if is_turned(block) else texts, language):
             first, *others = map(_figure, charts)
             drawn = [first]
             if others:

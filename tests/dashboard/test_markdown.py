@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 from django.utils import translation
 
 from dashboard.charts import draw_charts
+from dashboard.exports.blocks import parse_blocks
 from dashboard.markdown.markers import Link
 from dashboard.markdown.parsing import markers_beside
 from dashboard.markdown.report import render_in_parts, render_markdown
@@ -489,3 +490,22 @@ def test_disputes_are_listed_with_the_sentences_that_sources_contradict() -> Non
         ("dispute", "One says ten"), ("dispute-2", "It is old"), ("dispute-2", "It is tall"),
     ]  # fmt: skip
     assert parts.body.count('id="dispute"') == parts.body.count('id="dispute-2"') == 1
+
+
+def test_few_things_compared_by_many_properties_stand_side_by_side() -> None:
+    names = ("age", "height", "wood", "bark", "leaf")
+    rows = [("", *names), ("Oak", *("a [1]",) * 5), ("Ash", *("–",) * 5)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    table = "\n".join((lines[0], "|---" * 6 + "|", *lines[1:]))
+    page = BeautifulSoup(render_in_parts(f"# T\n\n{table}\n", link).body, "html.parser")
+    assert [each.get_text() for each in page.select("th")] == ["", "Oak", "Ash"]
+    assert [each.get_text() for each in page.select("td:first-child")] == list(names)
+    assert [each["data-label"] for each in page.select("tr:last-child td[data-label]")] == [
+        "Oak", "Ash",
+    ]  # fmt: skip
+    assert len(page.select(".cite a")) == 5 and len(page.select(".no-value")) == 5
+    [block] = [each for each in parse_blocks(table, frozenset({1})) if each.kind == "table"]
+    assert [len(row) for row in block.rows] == [3] * 6
+    few = "\n".join(line.rsplit("|", 3)[0] + "|" for line in table.splitlines())
+    page = BeautifulSoup(render_in_parts(f"# T\n\n{few}\n", link).body, "html.parser")
+    assert [each.get_text() for each in page.select("th")] == ["", *names[:3]]
