@@ -41,6 +41,7 @@ DISPUTED = _(
 
 # Not allowed in XML 1.0 (Word), and useless in all other formats. "a\x00b" → "ab"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_HEADING_MARK = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)  # "## Ports"
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Hant-TW"
 
 
@@ -261,7 +262,7 @@ def quote_passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Ite
         text, sources = texts.get(row.text_sha256), count_sources(row.evidence.quotes.all())
         section = "" if row.section == row.title else strip_unprintable(row.section)
         if text is None or text[row.start : row.end] != row.quote:
-            passage = Passage("", strip_unprintable(row.quote), "")
+            passage = Passage("", _plain(row.quote), "")
         else:
             passage = in_context(text, row.start, row.end)
         yield replace(passage, sources=sources, section=section)
@@ -275,5 +276,10 @@ def in_context(text: str, start: int, end: int) -> Passage:
         before = "… " + before[-AROUND:].partition(" ")[2]
     if len(after) > AROUND:
         after = after[:AROUND].rpartition(" ")[0] + " …"
-    before, quote, after = map(strip_unprintable, (before, text[start:end], after))
+    before, quote, after = map(_plain, (before, text[start:end], after))
     return Passage(before, quote, after)
+
+
+def _plain(text: str) -> str:
+    """Return a text as people read it: stored pages mark their headings with signs."""
+    return _HEADING_MARK.sub("", strip_unprintable(text))

@@ -32,9 +32,10 @@ DEEPEST_LIST = 3
 
 def render(whole: Contents) -> bytes:
     document = Document()
-    document.core_properties.title = whole.title
-    document.core_properties.author = "Plumbline"
-    document.core_properties.language = whole.language
+    properties = document.core_properties
+    properties.title, properties.author = whole.title, "Plumbline"
+    properties.language, properties.comments = whole.language, ""
+    properties.created = properties.modified = whole.run.finished_at or whole.run.created_at
     add_code_style(document)
     add_page_numbers(document)
     numbers = frozenset(citation.number for citation in whole.citations)

@@ -526,3 +526,13 @@ def test_the_number_of_queries_does_not_grow(run: Run, django_assert_max_num_que
         add_evidence(run, number)
     with django_assert_max_num_queries(7):
         written(run, "md")
+
+
+def test_quotes_of_files_have_no_heading_signs_and_word_files_the_day_of_the_run(run: Run) -> None:
+    EvidenceSource.objects.update(quote="#### Ports\n\nOpen them.", text_sha256="gone")
+    for extension in ("md", "html", "docx", "pdf"):
+        told = text_of(extension, written(run, extension))
+        assert "Open them." in told and "####" not in told
+    properties = Document(BytesIO(written(run, "docx"))).core_properties
+    assert properties.created.date() == (run.finished_at or run.created_at).date()
+    assert not properties.comments

@@ -50,7 +50,7 @@ from research.engine.report.rendering.short_answer import (
 )
 from research.engine.report.rendering.statements import BOX, inline_texts
 from research.engine.report.report_format import Layout
-from research.engine.text.tokens import is_unspaced, term_set, words_in
+from research.engine.text.tokens import is_unspaced, words_in
 
 _MARKER = re.compile(r"\[\d+\]")
 
@@ -90,7 +90,6 @@ def render_report(
     head = "closest" if closest else "best_passage" if draft.by_code else "short_answer"
     if not draft.found:
         head = "not_found"
-    asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
     items = items_of(draft, marks)
     if not (items and layout.is_led):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
@@ -107,7 +106,7 @@ def render_report(
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
     steps = render_steps(draft, marks) if leads else ""
-    short = render_short(ledger, draft, marks, asked, layout, status, steps)
+    short = render_short(ledger, draft, marks, layout, status, steps)
     opening = f"{draft.opening} " if draft.opening else ""
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
     language = ledger.plan.language if has_extremes else ""

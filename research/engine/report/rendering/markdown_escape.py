@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Set
 
-from research.engine.text.tokens import STOP_WORDS, term_set
+from research.engine.text.tokens import STOP_WORDS
 
 PLACE_START, PLACE_END = "\ue000", "\ue001"
 """Private characters around a marker that is not placed yet; no text of a page keeps them."""
@@ -25,8 +25,6 @@ _MARKS = (
 _MARK = re.compile(_MARKS + r"|[`~]|\*(?!\s)|(?<!\s)\*")
 _FOREIGN_MARK = re.compile(_MARKS)
 _BLOCK = re.compile(r"(?:#{1,6}|[-+>]|={3,})(?=\s|$)|\d{1,9}(?=[.)]\s)")
-_WORD = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
-"""`pg_stat_activity`, `vacuum`: words as `escape_markdown` leaves them."""
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,254}")
 """A mailbox, which some programs turn into a link regardless of the preceding characters."""
 _CODE = re.compile(r"(`[^`]+`)")
@@ -58,13 +56,6 @@ _KEPT = re.compile(
 def escape_markdown(text: str) -> str:
     """Return a text of a page or a person, in one line."""
     return _escape_opening(_MARK.sub(r"\\\g<0>", text.translate(_PRIVATE)))
-
-
-def marked_words(escaped: str, wanted: Set[str]) -> str:
-    """Return a text of `escape_markdown` with the words in bold that have one of these stems."""
-    return _WORD.sub(
-        lambda word: f"**{word[0]}**" if term_set(word[0]) & wanted else word[0], escaped
-    )
 
 
 def unlinked(text: str) -> str:

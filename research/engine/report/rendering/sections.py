@@ -18,7 +18,6 @@ from research.engine.report.rendering.statements import group_statements, render
 from research.engine.report.rendering.tables import render_cell
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels
-from research.engine.text.tokens import term_set
 
 
 def render_section(
@@ -35,15 +34,14 @@ def render_section(
     """
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
-    asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
     statements = section.statements
     if layout.is_dense:
         statements = tuple(with_site(ledger, each) for each in statements)
     if not draft.by_code:
-        body = render_disputed(statements, marks, asked, MOST_SENTENCES, named)
+        body = render_disputed(statements, marks, MOST_SENTENCES, named)
     else:
-        groups = group_statements(statements, marks, asked, named)
+        groups = group_statements(statements, marks, named)
         body = (
             "\n\n".join(group.paragraph() for group in groups)
             if quoted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
@@ -36,7 +36,6 @@ def render_short(
     ledger: Ledger,
     draft: Draft,
     marks: Markers,
-    asked: Set[str],
     layout: Layout,
     status: str,
     steps: str = "",
@@ -46,7 +45,7 @@ def render_short(
     should do, in `steps`, follows what is said of the question as a whole.
     """
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
-        return _render_best(ledger, draft.short_answer[0], marks, asked)
+        return _render_best(ledger, draft.short_answer[0], marks)
     if items := items_of(draft, marks):
         whole = draft.short_answer[: -sum(map(len, items))]
         is_tabled = not marks.layout.as_table
@@ -57,10 +56,10 @@ def render_short(
             items = []  # each section begins with its answer as well
         return _render_items(whole, items, marks, status, span, steps)
     if not draft.by_code:
-        told = _render_unlisted(draft.short_answer, marks, asked)
+        told = _render_unlisted(draft.short_answer, marks)
         return "\n\n".join(filter(None, (told, steps)))
     blocks: list[str] = []
-    groups = group_statements(draft.short_answer, marks, asked)
+    groups = group_statements(draft.short_answer, marks)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
         texts = [each.inline() for each in part]
         plain = render_paragraphs([], texts, layout.summary_sentences)
@@ -68,11 +67,11 @@ def render_short(
     return "\n\n".join(filter(None, blocks))
 
 
-def _render_unlisted(short: Sequence[Statement], marks: Markers, asked: Set[str]) -> str:
+def _render_unlisted(short: Sequence[Statement], marks: Markers) -> str:
     """Return a short answer that is no list: a labelled statement is a separate paragraph."""
     blocks: list[str] = []
     for is_labelled, part in groupby(short, key=lambda each: bool(each.lead_in)):
-        texts = inline_texts(part, marks, asked)
+        texts = inline_texts(part, marks)
         plain = render_paragraphs([], texts, marks.layout.summary_sentences)
         blocks += texts if is_labelled else [plain]
     return "\n\n".join(filter(None, blocks))
@@ -179,7 +178,7 @@ def _render_items(
     return "\n\n".join(filter(None, (first, *answer, status)))
 
 
-def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str]) -> str:
+def _render_best(ledger: Ledger, best: Statement, marks: Markers) -> str:
     """Return the sentence that answers as a quotation, followed by its context."""
     main = next(iter(ledger.aspects.values())).text
     passage = best.body.removeprefix("“").removesuffix("”")
@@ -187,7 +186,7 @@ def _render_best(ledger: Ledger, best: Statement, marks: Markers, asked: Set[str
     if before and leans_back(answer, ledger.plan.language, frozenset()):
         before, answer = "", passage.removesuffix(after).strip(" …")
     opening = replace(best, text=f"{best.lead_in}“{answer}”")
-    (group,) = group_statements([opening], marks, asked)
+    (group,) = group_statements([opening], marks)
     marker = marks.of(best.evidence)
     around = [f"“{escape_markdown(before)} …” {marker}"] if before else []
     around += [f"“… {escape_markdown(after)}” {marker}"] if after else []

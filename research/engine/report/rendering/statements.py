@@ -37,7 +37,7 @@ from research.engine.report.parts.sources import (
     weak_kind,
 )
 from research.engine.report.parts.subjects import opens_with_reference
-from research.engine.report.rendering.markdown_escape import escape_markdown, marked_words
+from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.text.tokens import unique_texts
 
@@ -150,7 +150,7 @@ def _one_side(
         whole = replace(said, evidence=tuple(ids))
         name = holder_of_side(whole, marks.ledger, marks.words, holder)
         beside = _told_beside(said, marks, named=True, teller="")
-        view = _render_cited(said, marks, frozenset(), beside).strip()
+        view = _render_cited(said, marks, beside).strip()
         told.append(_led_by(name, holder, view) if is_view and name != before else view)
         before = name if is_view else before
     return " ".join(told)
@@ -163,24 +163,22 @@ def _quoted_view(record: Evidence, marks: Markers) -> str:
     return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
 
 
-def inline_texts(
-    statements: Iterable[Statement], marks: Markers, asked: Set[str] = frozenset()
-) -> list[str]:
+def inline_texts(statements: Iterable[Statement], marks: Markers) -> list[str]:
     """Return the statements of a short answer, those that contradict each other as one text; since
     `Form.EDITED` with a mark alone, where sections tell both sides.
     """
     told = [*statements]
     if marks.layout.is_led and not marks.layout.is_brief and marks.ledger.began >= Form.EDITED:
-        return [group.inline() for group in group_statements(told, marks, asked)]
+        return [group.inline() for group in group_statements(told, marks)]
     texts: list[str] = []
     groups = rival_groups(told, marks.ledger)
     for is_disputed, part in groupby(groups, key=lambda each: _is_disputed(each, marks)):
         if not is_disputed:
             said = [each for group in part for each in group]
-            texts += (group.inline() for group in group_statements(said, marks, asked))
+            texts += (group.inline() for group in group_statements(said, marks))
             continue
         for first, *others in part:
-            (own,) = group_statements([first], marks, asked, boxed=True)
+            (own,) = group_statements([first], marks, boxed=True)
             more = marks.untold.get(first, ())
             beside = [each.inline() for each in group_statements(others, marks, boxed=True)]
             beside += quoted_lines((marks.ledger.book.records[i] for i in more), marks)
@@ -229,9 +227,7 @@ def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
     return _rests_on_both(said, ledger) or says_dispute(said, group, ledger)
 
 
-def render_disputed(
-    statements: Sequence[Statement], marks: Markers, asked: Set[str], most: int, named: bool
-) -> str:
+def render_disputed(statements: Sequence[Statement], marks: Markers, most: int, named: bool) -> str:
     """Return statements in paragraphs and lists, quotations each apart, and in a box those that
     contradict each other.
     """
@@ -260,7 +256,7 @@ def render_disputed(
         said = [each for group in part for each in group]
         if ledger.began >= Form.EDITED:
             said = with_lone_items_as_sentences(said)
-        told = group_statements(said, marks, asked, named)
+        told = group_statements(said, marks, named)
         if name == "quote":
             blocks += [group.paragraph() for group in told]
         else:
@@ -272,13 +268,12 @@ def render_disputed(
 def group_statements(
     statements: Iterable[Statement],
     marks: Markers,
-    asked: Set[str] = frozenset(),
     named: bool = False,
     boxed: bool = False,
 ) -> list[Group]:
-    """Statements with their markers, quotes behind their lead-ins and with words in bold that are
-    asked for. With `named`, each that is no quote says who says it and when; `boxed` ones stand
-    beside what contradicts them, so that no mark has to say it.
+    """Statements with their markers, quotes behind their lead-ins. With `named`, each that is no
+    quote says who says it and when; `boxed` ones stand beside what contradicts them, so that no
+    mark has to say it.
     """
     ledger, words = marks.ledger, marks.words
     told = ((each, _told_beside(each, marks, named)) for each in statements)
@@ -292,7 +287,7 @@ def group_statements(
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_cited(each, marks, asked, by)}{doubt(each)}".strip(),
+            f"{_render_cited(each, marks, by)}{doubt(each)}".strip(),
         )
         for each, by in told
     )
@@ -359,13 +354,13 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}** " if named else ""
 
 
-def _render_cited(statement: Statement, marks: Markers, asked: Set[str], told_by: str) -> str:
+def _render_cited(statement: Statement, marks: Markers, told_by: str) -> str:
     """Return a statement with its citations, those of a clause behind it, and what is told beside
     it.
     """
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
-        said = _render_quotation(statement, asked, told_by, marks)
+        said = _render_quotation(statement, told_by, marks)
     else:
         said = "".join(f"{marks.sentence(each)} {marks.of(ids)}" for each, ids in clauses)
         said += marks.sentence(rest)
@@ -376,9 +371,9 @@ def _render_cited(statement: Statement, marks: Markers, asked: Set[str], told_by
     return f"{said} {marks.of((*last, *statement.earlier) if is_told else last)}"
 
 
-def _render_quotation(quotation: Statement, asked: Set[str], told_by: str, marks: Markers) -> str:
+def _render_quotation(quotation: Statement, told_by: str, marks: Markers) -> str:
     body = quotation.body
-    quoted = marked_words(escape_markdown(body), asked) if asked else marks.escaped(body)
+    quoted = marks.escaped(body)
     if not told_by:
         return quoted
     if quotation.lead_in:
