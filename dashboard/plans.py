@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.prices import describe_price, is_model_local
+from dashboard.stored_texts import worded
 from research.models import Run
 from research.worker.commands import Kind
 
@@ -66,7 +67,8 @@ def plan_context(run: Run) -> dict[str, Any]:
         "taken": [{"name": name, "text": text} for name, text in taken if text],
         "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
         "crowded": describe_crowding(run),
-        "is_by_code": is_planned_by_code(run),
+        "is_by_code": (is_by_code := is_planned_by_code(run)),
+        "why_by_code": why_planned_by_code(run) if is_by_code else "",
     }
 
 
@@ -78,6 +80,12 @@ def is_planned_by_code(run: Run) -> bool:
     """Return whether the model was asked for the plan and gave none."""
     is_worded = (run.plan or {}).get("scope") == AS_WORDED
     return is_worded and run.plans_anew and run.problems.filter(where=INTAKE_FAILED).exists()
+
+
+def why_planned_by_code(run: Run) -> str:
+    """Return what the model's server did instead of planning; '' if that is not known."""
+    failed = run.problems.filter(where=INTAKE_FAILED).order_by("-pk")
+    return worded(failed.values_list("message", flat=True).first() or "")
 
 
 def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:

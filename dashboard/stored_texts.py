@@ -24,6 +24,10 @@ DEEPEST = 4
 TEMPLATES = (
     # why a run goes on or ended (research/engine/report/messages.py)
     _("Going on: %(answered)s. Missing: %(missing)s. Round %(n)s looks for %(topics)s."),
+    _("Going on, though %(answered)s: round %(n)s looks for %(topics)s."),
+    _(
+        "Going on: %(answered)s. No page read so far has %(words)s together with the rest. Round %(n)s looks for %(topics)s."
+    ),
     _("Going on: %(answered)s. Round %(n)s looks for %(topics)s."),
     _("Cancelled: no report was written."),
     _("Stopped at the limit of %(limit)s: %(answered)s."),

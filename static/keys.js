@@ -6,7 +6,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
-    if (event.key === "Escape") event.target.closest?.("form[role=search] input")?.blur();
+    if (event.key === "Escape" && !event.target.closest?.("dialog")) event.target.closest?.("input, textarea")?.blur();
     const isTyping = event.target.closest?.("input, textarea, select, dialog");
     if (isTyping || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = actions[event.key];

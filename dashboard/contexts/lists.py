@@ -35,6 +35,7 @@ _SIGNS = re.compile(
     re.MULTILINE,
 )
 _LINK = re.compile(r"!?\[([^\[\]]{0,400})\]\([^()]{0,900}\)")
+_ADDRESS = re.compile(r":? ?<[a-z]{2,6}:[^<>\s]*>")  # ": <https://trees.test/>"
 _ESCAPED = re.compile(r"\\([^\w\s])")
 """Marks of Markdown: a report's title, and signs, links and escaped signs in its text."""
 
@@ -138,7 +139,7 @@ def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
 
 def _plain_report(markdown: str | None) -> str:
     """Return the text of a report without its title and its marks of Markdown."""
-    text = _SIGNS.sub("", _TITLE.sub("", plain_answer(markdown)))
+    text = _SIGNS.sub("", _ADDRESS.sub("", _TITLE.sub("", plain_answer(markdown))))
     return " ".join(_ESCAPED.sub(r"\1", _LINK.sub(r"\1", text)).split())
 
 

@@ -68,9 +68,9 @@ class ReviewForm(forms.Form):
         label=_("Verdict"),
         choices=[
             (UNREVIEWED, _("Not reviewed")),
-            ("accept", _("Accepted")),
-            ("reject", _("Rejected")),
-            ("flag", _("Flagged")),
+            ("accept", _("Supports")),
+            ("reject", _("Doesn’t support")),
+            ("flag", _("Doubtful")),
             ("", _("All evidence")),
         ],
     )
@@ -194,7 +194,7 @@ def _claim(row: Any, names: Mapping[str, str], cited: Cited | None) -> dict[str,
         "caveats": [text for flag in row.uncertainty if (text := words.CAVEATS.get(flag, flag))],
         "doubts": _doubts(row, cited) if cited else [],
         "disputed": bool(row.contradicts),
-        "by_model": not _is_vouched_for(row),
+        "by_model": row.run.has_model and not _is_vouched_for(row),
         "quotes": _quotes(row, names),
     }
 

@@ -141,6 +141,7 @@ def test_a_plan_that_the_model_failed_at_says_so_above_its_lines(
     assert card is not None
     note = card.select_one(".unplanned")
     assert note is not None and "The model couldn’t plan this" in note.get_text()
+    assert "Done by code." in note.get_text(), "the reason"
     assert str(card).index("unplanned") < str(card).index("plan-lines")
     client.post(f"/runs/{run.public_id}/send-back/", {"again": "1"})
     sent = Command.objects.get(run=run)

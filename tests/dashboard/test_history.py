@@ -137,6 +137,14 @@ def test_a_passage_that_was_found_takes_the_place_of_the_answer(client: Client, 
     assert '<p class="run-answer">For centuries.</p>' in listed
 
 
+def test_a_passage_that_was_found_has_no_addresses(client: Client, run: Run) -> None:
+    sources = "### Cited\n\n- [1] Lamp oil, trees: <file:///trees/lamp.html>"
+    Report.objects.filter(run=run).update(markdown=f"# T\n\nOld. [1]\n\n{sources}")
+    soup = BeautifulSoup(client.get("/runs/", {"text": "lamp"}).content, "html.parser")
+    [told] = [each.get_text() for each in soup.select(".run-answer")]
+    assert "Lamp oil" in told and "file:" not in told
+
+
 def test_what_is_marked_is_escaped(client: Client, admin: User) -> None:
     make_run(admin, "completed", question="Is 1 < 2 & <b>bold</b>?")
     page = client.get("/runs/", {"text": "<b>"}).content.decode()

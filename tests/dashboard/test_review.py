@@ -157,6 +157,9 @@ def test_what_the_report_cites_comes_first_and_what_deserves_doubt_before_it(
     ]
     alone = "Its statement rests on one site"
     assert doubts[:4] == [["Sources disagree", alone], [alone], [], []]
+    assert "judged by the model only" not in page.get_text(), "there was none"
+    Run.objects.filter(pk=run.pk).update(analyst="some-model")
+    page = BeautifulSoup(client.get(f"/review/?run={run.public_id}").content, "html.parser")
     by_model = ["judged by the model only" in card.get_text() for card in page.select(".card")]
     assert by_model[:4] == [True, True, False, True], "code finds a quote in itself"
     assert "4 cited in its report, 2 not cited" in page.get_text()

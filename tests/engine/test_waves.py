@@ -83,7 +83,7 @@ async def test_the_whole_chain_is_read() -> None:
 
 async def test_going_on_says_which_words_stand_apart() -> None:
     ran = await asked("Which cheese did the designer of the Harrow Point lighthouse despise?")
-    assert "No two pages that name each other hold" in ran.rounds[0].decision
+    assert "No page read so far has" in ran.rounds[0].decision
     assert "“despise”" in ran.rounds[0].decision
 
 

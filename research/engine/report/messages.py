@@ -41,15 +41,16 @@ def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -
     headings = headings_of(ledger)
     names = {aspect.text: headings[aspect.id] for aspect in ledger.aspects.values()}
     missing = [_name_topic(aspect.text, names) for aspect in ledger.open_aspects()]
-    start = f"Going on: {_answered_text(ledger)}."
-    if apart:
-        start += (
-            f" No two pages that name each other hold {_join_quoted(list(apart))} with the rest."
-        )
-    elif missing:
-        start += f" Missing: {_join_quoted(missing)}."
     wanted = _join_quoted([_name_topic(topic, names) for topic in topics])
-    return f"{start} Round {ledger.round.number + 1} looks for {wanted}."
+    following = f"ound {ledger.round.number + 1} looks for {wanted}."
+    if not apart and not missing:
+        return f"Going on, though {_answered_text(ledger)}: r{following}"
+    why = (
+        f"No page read so far has {_join_quoted(list(apart))} together with the rest."
+        if apart
+        else f"Missing: {_join_quoted(missing)}."
+    )
+    return f"Going on: {_answered_text(ledger)}. {why} R{following}"
 
 
 def _name_topic(topic: str, names: Mapping[str, str]) -> str:

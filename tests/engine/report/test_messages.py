@@ -226,7 +226,7 @@ def test_going_on_says_what_is_missing_and_what_is_next() -> None:
     assert len(messages.going_on(made, [gap])) < 220
     whole = known(YES)
     assert messages.going_on(whole, []) == (
-        "Going on: the question is answered. Round 3 looks for more sources."
+        "Going on, though the question is answered: round 3 looks for more sources."
     )
 
 
