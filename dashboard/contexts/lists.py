@@ -103,14 +103,16 @@ def group_by_day(
         threads.setdefault(run.thread_id, []).append(run)
     grouped = groupby(threads.values(), key=lambda asked: _heading_of(asked[0], today))
     return [
-        (heading, [_thread_line(asked[::-1], words_sought) for asked in group])
+        (heading, [_thread_line(asked, words_sought) for asked in group])
         for heading, group in grouped
     ]
 
 
 def _thread_line(asked: Sequence[Run], words_sought: Sequence[str]) -> dict[str, Any]:
-    first, *others = (run_line(run, words_sought) for run in asked)
-    return {**first, "created": asked[-1].created_at, "follow_ups": others}
+    """Return the line of a thread; a later version keeps the place of the question it answers."""
+    in_order = sorted(asked, key=lambda run: run.origin_id or run.pk)
+    first, *others = (run_line(run, words_sought) for run in in_order)
+    return {**first, "created": max(run.created_at for run in asked), "follow_ups": others}
 
 
 def _heading_of(run: Run, today: date) -> str:

@@ -70,14 +70,14 @@ def line_context(rows: RunRows) -> dict[str, Any]:
     cited = cited_pages(rows)
     is_found = may_answer(aspects)
     quotes = chain.from_iterable(rows.cited.values())
-    pages = describe_cited(cited, quotes) if is_found else words.count_noun(0, "page")
+    pages = describe_cited(cited, quotes)
     address = address_of(run, "sources")
     is_rated = bool(cited) and is_found and rows.judged_by_model
     parts = [
         *(_describe_doubt(rows, cited) if is_rated else []),
         *([{"text": answered}] if len(aspects) > 1 else []),
         *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
-          if cited else []),
+          if cited and is_found else []),
         {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},
     ]  # fmt: skip
     return {"parts": parts}

@@ -55,14 +55,8 @@ STATES = {
     "failed": Q(status__in=(Status.FAILED, Status.CANCELLED)),
 }
 LIST_FIELDS = (
-    "analyst",
-    "public_id",
-    "question",
-    "status",
-    "termination_reason",
-    "quality_score",
-    "created_at",
-    "reason",
+    *("analyst", "public_id", "question", "status", "termination_reason", "quality_score"),
+    *("created_at", "origin", "reason"),
 )
 
 

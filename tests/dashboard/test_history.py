@@ -105,6 +105,10 @@ def test_follow_ups_stand_below_the_first_question_of_their_thread(
     questions = [[link.text for link in row.select(".run-question")] for row in rows]
     assert questions == [["How old do oaks get?", "And elms?"], ["Who keeps the lighthouse?"]]
     assert len(rows[0].select(".run-actions")) == 1
+    make_later(run, kind="deeper")
+    soup = BeautifulSoup(client.get("/runs/").content, "html.parser")
+    told = [link.text for link in soup.select(".run-list > li:first-child .run-question")]
+    assert told == ["How old do oaks get?", "And elms?"], "a later version of the first"
 
 
 def test_a_thread_shows_the_time_of_the_question_by_which_it_is_grouped(
