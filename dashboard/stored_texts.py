@@ -22,6 +22,9 @@ from research.engine.run import SPENT
 LONGEST = 4_000
 DEEPEST = 4
 TEMPLATES = (
+    # why a version was made (research/services/threads.py)
+    _("Dug deeper on 1 question"),
+    _("Dug deeper on %(n)s questions"),
     # why a run goes on or ended (research/engine/report/messages.py)
     _("Going on: %(answered)s. Missing: %(missing)s. Round %(n)s looks for %(topics)s."),
     _("Going on, though %(answered)s: round %(n)s looks for %(topics)s."),

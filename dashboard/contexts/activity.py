@@ -354,8 +354,8 @@ def _describe_judging(rows: RunRows) -> str:
         told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")
     else:
         told = gettext(
-            "No model judged: code put the chance of an answer at %(score)s of 10; research can "
-            "stop at %(goal)s."
+            "No model judged: code estimates the chance of an answer at %(score)s of 10; research "
+            "can stop at %(goal)s."
         )
     told %= {
         "score": words.format_score(quality.score),

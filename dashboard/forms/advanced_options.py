@@ -40,13 +40,13 @@ def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
         "search_until": _line(_("Pages up to"), config.search_until, type="date"),
         "only_sites": _line(_("Only these sites"), config.only_sites, placeholder="example.org, …"),
         "never_sites": _line(_("Blocked sites"), config.never_sites, placeholder="example.org, …"),
-        "max_cost_usd": _line(_("At most, in dollars"), config.max_cost_usd, **NUMBER),
+        "max_cost_usd": _line(_("Spending limit, in dollars"), config.max_cost_usd, **NUMBER),
         "ask_above_usd": _line(
-            _("Start without asking up to, in dollars"),
+            _("Start without asking below, in dollars"),
             config.ask_above_usd,
             **NUMBER | {"placeholder": _("0: only what is free")},
         ),
-        MINUTES: _line(_("At most, in minutes"), config.max_seconds / 60, **NUMBER),
+        MINUTES: _line(_("Time limit, in minutes"), config.max_seconds / 60, **NUMBER),
         "deep_research_mode": forms.ChoiceField(
             label=_("When research ends"),
             required=False,

@@ -208,13 +208,13 @@ def test_the_last_verdict_can_be_taken_back(client: Client, run: Run) -> None:
     page = BeautifulSoup(judge(client, run, "E2", verdict="reject"), "html.parser")
     [notice] = page.select("form.notice-row")
     told = notice.get_text(" ", strip=True)
-    assert told.endswith("reviewed: does not support it. Take back")
+    assert told.endswith("reviewed: does not support it. Undo")
     evidence = run.evidence.get(label="E2")
     sent = {"verdict": "withdraw", "next": "/review/"}
     answer = client.post(str(notice["action"]), sent, follow=True).content.decode()
-    assert "The verdict was taken back." in answer and "Take back" not in answer
+    assert "The verdict was taken back." in answer and "Undo" not in answer
     assert evidence.claim in answer, "it is to be reviewed again"
-    assert "Take back" not in client.get("/review/").content.decode()
+    assert "Undo" not in client.get("/review/").content.decode()
 
 
 def test_a_filter_without_hits_says_so(client: Client, run: Run) -> None:
