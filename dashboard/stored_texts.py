@@ -27,7 +27,9 @@ TEMPLATES = (
     _("Dug deeper on %(n)s questions"),
     # why a run goes on or ended (research/engine/report/messages.py)
     _("Going on: %(answered)s. Missing: %(missing)s. Round %(n)s looks for %(topics)s."),
-    _("Going on, though %(answered)s: round %(n)s looks for %(topics)s."),
+    _("Going on for more detail: %(answered)s. Round %(n)s looks for %(topics)s."),
+    _("Going on: %(answered)s, but 1 point missing. Round %(n)s looks for %(topics)s."),
+    _("Going on: %(answered)s, but %(gaps)s points missing. Round %(n)s looks for %(topics)s."),
     _(
         "Going on: %(answered)s. No page read so far has %(words)s together with the rest. Round %(n)s looks for %(topics)s."
     ),

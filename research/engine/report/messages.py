@@ -42,15 +42,17 @@ def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -
     names = {aspect.text: headings[aspect.id] for aspect in ledger.aspects.values()}
     missing = [_name_topic(aspect.text, names) for aspect in ledger.open_aspects()]
     wanted = _join_quoted([_name_topic(topic, names) for topic in topics])
-    following = f"ound {ledger.round.number + 1} looks for {wanted}."
-    if not apart and not missing:
-        return f"Going on, though {_answered_text(ledger)}: r{following}"
-    why = (
-        f"No page read so far has {_join_quoted(list(apart))} together with the rest."
-        if apart
-        else f"Missing: {_join_quoted(missing)}."
-    )
-    return f"Going on: {_answered_text(ledger)}. {why} R{following}"
+    answered, gaps = _answered_text(ledger), len(ledger.open_gaps())
+    if apart:
+        start = f"Going on: {answered}. No page read so far has {_join_quoted(list(apart))}"
+        start += " together with the rest."
+    elif missing:
+        start = f"Going on: {answered}. Missing: {_join_quoted(missing)}."
+    elif gaps:
+        start = f"Going on: {answered}, but {count_noun(gaps, 'point')} missing."
+    else:
+        start = f"Going on for more detail: {answered}."
+    return f"{start} Round {ledger.round.number + 1} looks for {wanted}."
 
 
 def _name_topic(topic: str, names: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from research.engine.records import (
     AnswerStatus,
     AnswerSupport,
     AspectState,
+    Gap,
     Round,
     Source,
     Stage,
@@ -226,7 +227,11 @@ def test_going_on_says_what_is_missing_and_what_is_next() -> None:
     assert len(messages.going_on(made, [gap])) < 220
     whole = known(YES)
     assert messages.going_on(whole, []) == (
-        "Going on, though the question is answered: round 3 looks for more sources."
+        "Going on for more detail: the question is answered. Round 3 looks for more sources."
+    )
+    whole.gaps = {"G1": Gap("G1", "the fee", "A1", True, 1), "G2": Gap("G2", "who", "A1", False, 1)}
+    assert messages.going_on(whole, ["Fee"]) == (
+        "Going on: the question is answered, but 2 points missing. Round 3 looks for “Fee”."
     )
 
 
