@@ -31,8 +31,9 @@ from research.engine.llm_tasks.compared_findings import (
 )
 from research.engine.llm_tasks.draft import earlier_values
 from research.engine.records import AspectState, Evidence, Source
+from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.statement_check import find_faults
-from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft import Draft, Fault, Section, Statement
 from research.engine.report.outline import (
     with_other_findings,
     with_thin_sections_marked,
@@ -869,3 +870,11 @@ def test_what_only_a_forum_says_is_no_key_figure() -> None:
     draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
     shown = render_report(ledger, draft, "", 0, 0, Layout(has_figures=True)).markdown
     assert "2 million" in shown and "3 million" not in shown
+
+
+def test_words_that_a_source_spells_otherwise_are_not_told_as_lacking() -> None:
+    told = "Single board computers need 8GB, preferably on SSDs."
+    made = ledger_of(replace(record_of("E1", told, "a.example"), claim="It prefers hard disks."))
+    said = Statement("A cheap single-board computer needs 8 GB on an SSD or hard disk.", ("E1",))
+    [fault] = explain_faults([Fault(1, said, "adds")], made, frozenset({"adds"}))
+    assert fault.reason == "adds: 'cheap' is in none of its quotes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -21,6 +22,8 @@ from research.engine.text.amounts import find_amounts
 from research.engine.text.dates import find_dates
 from research.engine.text.tokens import split_tokens, term_set, unique_texts
 
+# between "8" and "GB", "single" and "board", "SSD" and "s"
+_COMPOUND = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W_])-(?=[^\W_])|(?<=[A-Z]{2})(?=s\b)")
 MOST_WORDS = 8
 """Most words, figures and names that are listed for one sentence."""
 
@@ -90,10 +93,21 @@ def _lacking(statement: Statement, ledger: Ledger) -> list[str]:
 
 
 def _lacking_words(statement: Statement, ledger: Ledger) -> list[str]:
+    """Return the words that neither the quotes nor the claims have that were found with them, in
+    any spelling: "8 GB" and "8GB", "single-board" and "single board", "SSD" and "SSDs".
+    """
     records = _records_of(statement, ledger)
-    known = term_set(" ".join(s.quote for each in records for s in each.sources))
-    words = (word for word in split_tokens(statement.body) if not term_set(word) <= known)
-    return [*words] if records else []
+    told = " ".join(
+        (*(s.quote for each in records for s in each.sources), *(r.claim for r in records))
+    )
+    known = term_set(told) | term_set(_apart(told))
+    words = split_tokens(_apart(statement.body))
+    return [word for word in words if not term_set(word) <= known] if records else []
+
+
+def _apart(text: str) -> str:
+    """Return a text with compounds, amounts with their units, and plurals of initials divided."""
+    return _COMPOUND.sub(" ", text)
 
 
 def _records_of(statement: Statement, ledger: Ledger) -> list[Evidence]:
