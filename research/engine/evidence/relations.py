@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,12 @@ class Cell:
 
     value: str
     evidence: tuple[str, ...]
+
+
+Place: TypeAlias = tuple[str, str]
+"""A thing and a property: the place of a cell."""
+Table: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], Mapping[Place, Cell]]
+"""Things, properties and the cells that are known."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +59,15 @@ class Relations:
     `more_changes` those that it has no room for. `matters` says in few words what pairs of records
     disagree on, `holders` who holds the view of a record by its quotes. `final` has the ids of
     records that nothing later can change, as what happened once. `is_known` is True if a model
-    compared the findings.
+    compared the findings. `proposed` has all rows, columns and checked cells of the comparison, and
+    `doubtful` its cells whose words are others than those of their evidence.
     """
 
     is_known: bool = False
     replaced: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
-    cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
+    cells: Mapping[Place, Cell] = field(default_factory=dict)
     figures: tuple[KeyFigure, ...] = ()
     recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)
     doubted: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +76,8 @@ class Relations:
     matters: Mapping[tuple[str, str], str] = field(default_factory=dict)
     holders: Mapping[str, str] = field(default_factory=dict)
     final: frozenset[str] = frozenset()
+    proposed: Table = field(default_factory=lambda: NO_TABLE)
+    doubtful: Mapping[Place, Cell] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[str]:
@@ -83,8 +93,6 @@ class Relations:
         return f"{entity}: {'; '.join(f'{name}: {cell.value}' for name, cell in cells if cell)}"
 
 
-Table = tuple[tuple[str, ...], tuple[str, ...], Mapping[tuple[str, str], Cell]]
-"""Things, properties and the cells that are known."""
 NO_TABLE: Table = ((), (), {})
 LEAST_VALUES, LEAST_CHANGES = 2, 2
 """Fewest values of a row or column of a comparison, and rows of a table of changes."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from research.engine.llm_tasks.compare import CellAnswer, CompareAnswer, as_asked
+from research.engine.llm_tasks.answers import CellAnswer, CompareAnswer
 from research.engine.llm_tasks.compared_findings import compared_properties, compared_things
+from research.engine.report.checking.table_values import as_asked
 
 COUNCIL = (
     "A council may copy one of the five in Ossander. Please compare Kelmar, Vintry and Holvane. A "

@@ -16,8 +16,9 @@ from research.engine.evidence.relations import Relations, ToldChange
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks import compare
 from research.engine.llm_tasks.answers import ChangeAnswer
-from research.engine.llm_tasks.compare import find_changes
 from research.engine.records import Evidence
+from research.engine.report.checking import table_values
+from research.engine.report.checking.table_values import find_changes
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
@@ -198,8 +199,10 @@ def test_a_thorough_report_has_room_for_more_changes(
     known = with_changes(PAY, TRIAL)
     many = [replace(known.relations.changes[0], what=f"{n}") for n in range(30)]
     run: Any = SimpleNamespace(ledger=known, config=SimpleNamespace(research_depth=depth))
-    monkeypatch.setattr(compare, "find_changes", lambda *found: tuple(many[: [*found, None][3]]))
-    told, more = compare._shared_changes(run, (), {})
+    monkeypatch.setattr(
+        table_values, "find_changes", lambda *found: tuple(many[: [*found, None][3]])
+    )
+    told, more = table_values.shared_changes(run, (), {})
     assert (len(told), len(more)) == (shown, left)
 
 

@@ -16,13 +16,8 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations, ToldChange
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.compare import (
-    FigureAnswer,
-    RecalledAnswer,
-    find_figures,
-    find_recalled,
-    relate_drafted,
-)
+from research.engine.llm_tasks.answers import FigureAnswer, RecalledAnswer
+from research.engine.llm_tasks.compare import relate_drafted
 from research.engine.llm_tasks.compared_findings import (
     carried_over,
     find_disagreements,
@@ -33,6 +28,7 @@ from research.engine.llm_tasks.draft import earlier_values
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.statement_check import find_faults
+from research.engine.report.checking.table_values import find_figures, find_recalled
 from research.engine.report.draft import Draft, Fault, Section, Statement
 from research.engine.report.outline import (
     with_other_findings,

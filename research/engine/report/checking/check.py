@@ -18,6 +18,7 @@ from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.next_steps import without_unknown_code
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
+from research.engine.report.checking.table_values import cell_statements, settle_cells
 from research.engine.report.draft import (
     Clash,
     Draft,
@@ -77,7 +78,9 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     idle = await run_in_thread(idle_sentences, draft, run.ledger)
     draft = put_instead(draft, dict.fromkeys(idle))
     found = await _find_faults(run, draft)
-    first = await _verify(run, _others(draft.statements, found), "verify")
+    cells = cell_statements(run)
+    first = await _verify(run, [*_others(draft.statements, found), *cells], "verify")
+    first = settle_cells(run, cells, first)
     faults = _with_refused(draft, found, first)
     mends_verdicts, dropped = run.form >= Form.EDITED, set[Statement]()
     if not mends_verdicts:
