@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.api.asking import build_config
 from dashboard.forms import sources
+from dashboard.forms.knobs import tell_problem
 from dashboard.queries import queries
 from research.engine.knobs import ConfigError
 from research.models import Cadence, Schedule
@@ -172,7 +173,7 @@ class ScheduleForm(forms.Form):
             self.config = build_config({**base, **knobs}).model_dump(mode="json")
         except ConfigError as error:
             for name, text in error.problems.items():
-                self.add_error(name if name in self.fields else None, text)
+                self.add_error(name if name in self.fields else None, tell_problem(text))
         return cleaned
 
     def changes(self) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from dashboard.forms import advanced_options, knobs, sources
 from dashboard.prices import always_shows_plan, explain_asking
 from dashboard.queries import queries
 from dashboard.queries.usage import usual_seconds
-from dashboard.stored_texts import worded
 from dashboard.words import format_number, format_seconds
 from research.documents.folder import CONTENT_TYPES
 from research.engine.budget.estimate import estimate_depth
@@ -247,8 +246,7 @@ def tell_problems(form: forms.Form, problems: Mapping[str, str]) -> None:
     Knobs are called by their plain names, as the page does.
     """
     for name, problem in problems.items():
-        text = worded(f"{problem[:1].upper()}{problem[1:]}.")
-        form.add_error(name or None, knobs.with_plain_names(text))
+        form.add_error(name or None, knobs.tell_problem(problem))
 
 
 class KnobsForm(forms.Form):

@@ -124,6 +124,15 @@ def with_plain_names(text: str) -> str:
     return _VARIABLE.sub(lambda found: f"“{knob_label(found[0].lower())}”", text)
 
 
+def tell_problem(problem: str) -> str:
+    """Return a problem of `ConfigError` as a sentence beside its field, which asks for what the
+    knob takes: "takes 1 or more" → "Enter 1 or more."
+    """
+    wanted = problem.removeprefix("takes ")
+    text = problem if wanted == problem else f"enter {wanted}"
+    return with_plain_names(worded(f"{text[:1].upper()}{text[1:]}."))
+
+
 def knob_units() -> dict[str, str]:
     """Return the unit of each knob; '' if it is not a quantity."""
     return {

@@ -75,7 +75,8 @@ Kinds = Annotated[tuple[SearchKind, ...], BeforeValidator(_as_list), AfterValida
 class ConfigError(PlumblineError, ValueError):
     """Invalid knobs; the message names each and the values that it takes.
 
-    `problems` has the same by field, with '' for problems of several fields.
+    `problems` has the same by field, with '' for problems of several fields, but without the value
+    that was given.
     """
 
     def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
@@ -120,7 +121,7 @@ _SAYS = {
     "float_type": "takes a number",
     "bool_parsing": "takes on or off",
     "greater_than_equal": "takes {ge} or more",
-    "greater_than": "takes more than {gt}",
+    "greater_than": "takes a number above {gt}",
     "less_than_equal": "takes {le} or less",
     "literal_error": "takes {expected}",
     "tuple_type": ONE_OR_THREE,
@@ -131,13 +132,18 @@ _SAYS = {
 
 def explain_refusal(error: ValidationError) -> ConfigError:
     """Return an error that names every invalid knob with the values that it takes."""
-    problems: dict[str, str] = {}
+    problems, told = dict[str, str](), dict[str, str]()
     for problem in error.errors():
         name = str(problem["loc"][0]) if problem["loc"] else ""
         says = _SAYS.get(problem["type"], "")
-        text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
-        text = text.removeprefix("Value error, ")
+        limits = {key: _plain(limit) for key, limit in problem.get("ctx", {}).items()}
+        text = says.format(**limits) if says else problem["msg"].removeprefix("Value error, ")
         given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
-        problems[name] = f"{text}{given}"
-    told = (f"{name.upper()} {text}".strip() for name, text in problems.items())
-    return ConfigError("; ".join(told) + ".", problems)
+        problems[name] = text
+        told[name] = f"{name.upper()} {text}{given}".strip()
+    return ConfigError("; ".join(told.values()) + ".", problems)
+
+
+def _plain(limit: Any) -> str:
+    """Return a limit as text, a whole number without decimals."""
+    return str(limit).removesuffix(".0")

@@ -365,7 +365,7 @@ def test_more_opens_with_a_mistake_beside_its_field(
     page.get_by_label("Only these sites").fill("not a site")
     watch.excused = True
     page.get_by_role("button", name="Research").click()
-    expect(page.locator(".more .problem")).to_contain_text("Takes names of sites")
+    expect(page.locator(".more .problem")).to_contain_text("Enter names of sites")
     expect(page.get_by_label("Only these sites")).to_have_value("not a site")
     expect(page.get_by_label("Both")).to_be_checked()
     check(page)

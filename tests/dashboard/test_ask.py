@@ -231,7 +231,7 @@ def test_a_knob_out_of_range_is_told_beside_it_and_nothing_is_lost(client: Clien
     answer = client.post("/settings/", typed | {"adaptive_max_depth": "90"})
     page = answer.content.decode()
     assert answer.status_code == 422 and not Run.objects.exists()
-    assert "Takes 20 or less" in page and "Why oaks?" in page and 'value="90"' in page
+    assert "Enter 20 or less." in page and "Why oaks?" in page and 'value="90"' in page
     assert '<a href="#id_adaptive_max_depth">Maximum rounds</a>' in page
 
 

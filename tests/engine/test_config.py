@@ -140,7 +140,7 @@ def test_strings_change_a_given_config() -> None:
         ),
         (
             {"ADAPTIVE_QUALITY_THRESHOLD": "11"},
-            "ADAPTIVE_QUALITY_THRESHOLD takes 10.0 or less, not '11'.",
+            "ADAPTIVE_QUALITY_THRESHOLD takes 10 or less, not '11'.",
         ),
         ({"SEARCH_KIND": "none"}, "SEARCH_KIND takes one or more of web, academic, video."),
         (
@@ -148,7 +148,7 @@ def test_strings_change_a_given_config() -> None:
             "SEARCH_KIND takes 'web', 'academic' or 'video', not 'books'.",
         ),
         ({"UNIT_TOOL_CALLS": "many"}, "UNIT_TOOL_CALLS takes a whole number, not 'many'."),
-        ({"UNIT_TOOL_CALLS": "0"}, "UNIT_TOOL_CALLS takes more than 0, not '0'."),
+        ({"UNIT_TOOL_CALLS": "0"}, "UNIT_TOOL_CALLS takes a number above 0, not '0'."),
         (
             {"UNIT_TOOL_CALLS": "3,5"},
             "UNIT_TOOL_CALLS takes one number, or three with commas between.",

@@ -63,7 +63,9 @@ def test_a_question_can_be_brought_along(client: Client) -> None:
 def test_a_mistake_is_named_at_its_field(client: Client, change: dict[str, Any]) -> None:
     page = client.post("/schedules/", {**TYPED, **change})
     assert page.status_code == 422
-    assert list(page.context["form"].errors) == list(change)
+    errors = page.context["form"].errors
+    assert list(errors) == list(change)
+    assert "max_cost_usd" not in change or errors["max_cost_usd"] == ["Enter 0 or more."]
     assert not Schedule.objects.exists()
 
 
