@@ -26,15 +26,20 @@ from research.llm.window import Window
 from research.runtime import installation, status_summary, tool_factory, verifier
 from research.runtime.installation import Installation
 from research.runtime.settings_check import TAG
+from research.runtime.source_choices import chosen_sources, documents_alone
 
 State = Literal["good", "fair", "bad", "idle"]
 
+MODEL = "Model"
 CHECK_SECONDS = 60.0
 QUALIFYING_SECONDS = 240.0
 WIDE_ENOUGH = 8192
-PLAIN = "It is spoken to as OpenAI's own server is."
-EMBEDDINGS_ADVICE = "Check EMBEDDING_MODEL, and the address and key of its server."
-AGAIN = "Try again, or set EVALUATOR_MODEL to a better model."
+PLAIN = "The server works like OpenAI’s own."
+EMBEDDINGS_ADVICE = (
+    "Check the embedding model (EMBEDDING_MODEL), and the address and key of its server."
+)
+BETTER = "a better model under “Model that judges each round” (EVALUATOR_MODEL)."
+AGAIN = f"Try again, or name {BETTER}"
 NOW = "Run manage.py preflight --qualify or use the button on Setup: {price}."
 TRIED_QUERY = "history of the printing press"
 CHANNEL = "preflight-check"
@@ -42,7 +47,10 @@ CHANNEL = "preflight-check"
 
 @dataclass(frozen=True)
 class Check:
-    """Result of a check. "fair" means usable with a limitation, "idle" optional and not set up."""
+    """Result of a check. "fair" means usable with a limitation, "idle" optional and not set up.
+
+    The advice names a field of the Setup page by its label, then its variable in parentheses.
+    """
 
     name: str
     state: State
@@ -58,6 +66,11 @@ class Preflight:
     local: tuple[LocalServer, ...]
 
     @property
+    def is_model_refused(self) -> bool:
+        """Return whether the model that was tried can't be used."""
+        return any(check.name == MODEL and check.state == "bad" for check in self.checks)
+
+    @property
     def ready(self) -> bool:
         return not any(check.state == "bad" for check in self.checks)
 
@@ -65,18 +78,19 @@ class Preflight:
         return {"ready": self.ready, **asdict(self)}
 
 
-async def run_preflight(qualify: bool = False) -> Preflight:
+async def run_preflight(qualify: bool = False, now: Installation | None = None) -> Preflight:
     """Run all checks concurrently. Failures are returned as checks; nothing is raised.
 
-    With `qualify` the model also judges the labelled pairs, which takes several calls.
+    With `qualify` the model also judges the labelled pairs, which takes several calls. The settings
+    tried are `now`, or those in effect.
     """
     database = await sync_to_async(_database)()
     if database.state == "bad":
         return Preflight((database,), ())
-    now = await sync_to_async(installation.current_installation)()
+    now = now or await sync_to_async(installation.current_installation)()
     local, model, embeddings, search, channels = await asyncio.gather(
         find_local(settings.LOCAL_MODEL_PORTS),
-        _run_within("Model", _model_and_verifier(now, qualify), QUALIFYING_SECONDS * qualify),
+        _run_within(MODEL, _model_and_verifier(now, qualify), QUALIFYING_SECONDS * qualify),
         _run_within("Embeddings", check_embeddings(now)),
         _run_within("Search", _search_and_fetch(now)),
         _run_within("Live updates", _channels()),
@@ -105,10 +119,10 @@ def _offered(now: Installation, local: Sequence[LocalServer]) -> list[Check]:
         return []
     found = "No model is set: passages are quoted, nothing is rephrased."
     if not local:
-        advice = "Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the setup page."
-        return [Check("Model", "idle", found, advice)]
+        advice = "Enter a server address (OPENAI_BASE_URL) and a model (RESEARCH_MODEL)."
+        return [Check(MODEL, "idle", found, advice)]
     offers = "; ".join(f"{s.name} at {s.address} with {', '.join(s.models[:3])}" for s in local)
-    return [Check("Model", "idle", found, f"On this machine runs {offers}. Choose it.")]
+    return [Check(MODEL, "idle", found, f"On this machine runs {offers}. Choose it.")]
 
 
 async def _model_and_verifier(now: Installation, qualify: bool) -> list[Check]:
@@ -147,10 +161,8 @@ def _verifier(known: Qualification, most_errors: int) -> Check:
     )
     if is_qualified(known, most_errors):
         return Check("Verifier", "good", f"It may check statements: {found}")
-    advice = "Statements that code can't vouch for become quotations. Set EVALUATOR_MODEL to a"
-    return Check(
-        "Verifier", "fair", f"It may not check statements: {found}", f"{advice} better model."
-    )
+    advice = f"Statements that code can't vouch for become quotations. Name {BETTER}"
+    return Check("Verifier", "fair", f"It may not check statements: {found}", advice)
 
 
 async def check_model(now: Installation) -> list[Check]:
@@ -161,10 +173,10 @@ async def check_model(now: Installation) -> list[Check]:
     found = await probe_model(wanted)
     at = f"{wanted.research_model} at {now.model_host}"
     if found.failure is not None:
-        said = found.failure[0].upper() + found.failure[1:]
-        return [Check("Model", "bad", f"{at}: {said}.", _mend(found.failure))]
+        said = f"{at} can’t be used: {found.failure}."
+        return [Check(MODEL, "bad", said, _mend(found.failure))]
     return [
-        Check("Model", "good", f"{at} answers ({found.seconds} s for a short answer)."),
+        Check(MODEL, "good", f"{at} answers ({found.seconds} s for a short answer)."),
         _check_window(found.window),
         _form(found),
         _manner(found),
@@ -194,12 +206,13 @@ async def check_embeddings(now: Installation) -> list[Check]:
 def _mend(failure: str) -> str:
     hints = {
         "does not answer": "Restart the server, or check that its address is a model server's.",
-        "reached": "Is it running, and is OPENAI_BASE_URL right? It usually ends in /v1.",
-        "at this address": "Check OPENAI_BASE_URL: it usually ends in /v1.",
+        "reached": "Is it running, and is the server address (OPENAI_BASE_URL) right?"
+        " It usually ends in /v1.",
+        "at this address": "Check the server address (OPENAI_BASE_URL): it usually ends in /v1.",
         "quota": "The account at the server has nothing left, or its limit is reached.",
         "loading": "Wait until it is there, and try again.",
-        "key": "Check OPENAI_API_KEY.",
-        "know this model": "Check RESEARCH_MODEL against the models that the server lists.",
+        "key": "Check the API key (OPENAI_API_KEY).",
+        "know this model": "Check the model (RESEARCH_MODEL): the server has to know that name.",
         "in time": "Try a smaller model, or raise MODEL_TIMEOUT_SECONDS.",
         "reasoning": "Raise MODEL_REASONING_TOKENS: this model thinks before it answers.",
     }
@@ -232,7 +245,7 @@ def _form(found: Probe) -> Check:
     if found.keeps_schema:
         return Check("Answers", "good", "Answers keep to a JSON schema.")
     if found.takes.form == "json_schema":
-        said = "The server takes a JSON schema and does not keep to it."
+        said = "The server accepts a JSON schema, but its answers don’t follow it."
     elif found.takes.form == "json_object":
         said = "The server knows JSON, not a schema."
     else:
@@ -265,9 +278,11 @@ def _able(found: Probe, now: Installation) -> Check:
     small = now.defaults.model_profile == "small"
     if found.able:
         return Check("Profile", "good", f"It read a short text right; {_profile(small)}.")
-    advice = "" if small else "Choose MODEL_PROFILE=small: short prompts, one thing at a time."
-    state: State = "good" if small else "fair"
-    return Check("Profile", state, f"It read a short text wrong; {_profile(small)}.", advice)
+    found_wrong = f"It read a short text wrong; {_profile(small)}."
+    if small:
+        return Check("Profile", "good", found_wrong)
+    advice = "Choose the small profile (MODEL_PROFILE=small): short prompts, one task at a time."
+    return Check("Profile", "fair", found_wrong, advice)
 
 
 def _profile(small: bool) -> str:
@@ -278,7 +293,9 @@ def _price(model: str, known: bool) -> Check:
     if known:
         return Check("Price", "good", f"The price of {model} is known.")
     named = f"MODEL_PRICES={model}=INPUT/OUTPUT names it, in dollars per million tokens."
-    return Check("Price", "idle", f"The price of {model} is unknown, and shown so.", named)
+    return Check(
+        "Price", "idle", f"The price of {model} is unknown, and so is what runs cost.", named
+    )
 
 
 # --- the rest -------------------------------------------------------------------------------
@@ -287,24 +304,27 @@ def _price(model: str, known: bool) -> Check:
 async def _search_and_fetch(now: Installation) -> list[Check]:
     """Search as a run does, and fetch the first readable page of the results."""
     label = await sync_to_async(status_summary.describe_search)(now)
+    alone = await sync_to_async(lambda: documents_alone(chosen_sources(now)))()
     try:
         async with tool_factory.own_tools(now) as tools:
-            return await _check_search(label, tools)
+            return await _check_search(label, tools, is_library=bool(alone))
     except ToolFailedError as failed:
         return [Check("Search", "bad", failed.reason, "Choose another search, or set this one up.")]
 
 
-async def _check_search(label: str, tools: Tools) -> list[Check]:
+async def _check_search(label: str, tools: Tools, *, is_library: bool) -> list[Check]:
+    """Search for a subject of any web search; a library may know nothing of it."""
     answer = await tools.search.search(SearchRequest(TRIED_QUERY, 5))
     notes = " ".join(answer.notes)
-    if not answer.hits:
-        nothing = f"{label}: no result for “{TRIED_QUERY}”. {notes}".strip()
-        advice = "Fine for a library that knows nothing of it; else try another."
-        return [Check("Search", "fair", nothing, advice)]
-    state: State = "fair" if notes else "good"
+    if not answer.hits and not is_library:
+        nothing = f"{label}: no result for a test query. {notes}".strip()
+        return [Check("Search", "fair", nothing, "Try again later, or choose another search.")]
     results = count_noun(len(answer.hits), "result")
-    found = f"{label}: {results} for “{TRIED_QUERY}”. {notes}".strip()
-    return [Check("Search", state, found), await _fetched([hit.url for hit in answer.hits], tools)]
+    said = "the search answers" if is_library else f"{results} for a test query"
+    check = Check("Search", "fair" if notes else "good", f"{label}: {said}. {notes}".strip())
+    if not answer.hits:
+        return [check]
+    return [check, await _fetched([hit.url for hit in answer.hits], tools)]
 
 
 async def _fetched(urls: Sequence[str], tools: Tools) -> Check:

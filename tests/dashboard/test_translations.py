@@ -270,7 +270,7 @@ def test_templates_still_have_the_words_of_the_code() -> None:
     )
     code += (ROOT / "research/samples/questions.json").read_text(encoding="utf-8")
     joined = re.compile(
-        r"stopped as|others? gives?|questions? stays?|answers? rests?|results for"
+        r"stopped as|others? gives?|questions? stays?|answers? rests?|results? for|enter \w+"
         r"|independent \w+|points? missing"
     )
     profile = "the standard profile"
