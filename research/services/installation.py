@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -18,6 +19,8 @@ from research.runtime.installation import (
     PROFILE,
     SECRET,
     SERVER,
+    Installation,
+    Value,
     current_installation,
     from_environment,
     setting_names,
@@ -29,6 +32,7 @@ from research.services.errors import InvalidValueError, ServiceError
 
 PROFILES = ("standard", "small")
 OWN_SEARCHES = ("samples", "documents", "none")
+ADDRESS, EMBEDDINGS = "OPENAI_BASE_URL", "EMBEDDING_MODEL"
 
 
 def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
@@ -37,6 +41,43 @@ def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
     The API key is only ever sent to the server that it was entered for: if the address changes, the
     key is deleted unless a new one is given. Raise `ServiceError` with a sentence for the user.
     """
+    with transaction.atomic():
+        for name, value in _checked(actor, values, current_installation()).items():
+            _store(actor, name, value)
+
+
+def propose_settings(actor: AbstractUser, values: Mapping[str, str]) -> Installation:
+    """Return the effective settings as `change_settings` would leave them; nothing is stored.
+
+    Raise `ServiceError` as it does.
+    """
+    now = current_installation()
+    changed = _checked(actor, values, now)
+    stored = {name: Value(text, "stored") if text else Value() for name, text in changed.items()}
+    return Installation({**now.values, **stored})
+
+
+def disconnect_model(actor: AbstractUser) -> None:
+    """Delete what is stored of the model: address and key of its server, and the models' names.
+
+    An embedding model with a server of its own stays.
+    """
+    models = [name for name, each in setup_settings().items() if each.kind == "model"]
+    if settings.EMBEDDING_BASE_URL:
+        models.remove(EMBEDDINGS)
+    now = current_installation()
+    held = [name for name in (*SERVER, *models) if now.values[name].origin == "stored"]
+    change_settings(actor, dict.fromkeys(held, ""))
+
+
+def is_same_server(address: str, other: str) -> bool:
+    """Return whether a key that was entered for an address may be sent to the other one."""
+    one, two = urlsplit(address), urlsplit(other)
+    return (one.scheme, one.netloc) == (two.scheme, two.netloc)
+
+
+def _checked(actor: AbstractUser, values: Mapping[str, str], now: Installation) -> dict[str, str]:
+    """Return what is to be stored: cleaned, and without a key that is another server's."""
     if not actor.is_staff:
         raise PermissionDenied("Settings are for admins.")
     wanted = {
@@ -44,11 +85,10 @@ def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
         for name, value in values.items()
     }
     _check_changeable(wanted)
-    with transaction.atomic():
-        if _moves(wanted) and not wanted.get(SECRET):
-            wanted[SECRET] = ""
-        for name, value in wanted.items():
-            _store(actor, name, value)
+    moves = not is_same_server(now[ADDRESS], wanted.get(ADDRESS, now[ADDRESS]))
+    if moves and not wanted.get(SECRET):
+        wanted[SECRET] = ""
+    return wanted
 
 
 def _check_changeable(wanted: Mapping[str, str]) -> None:
@@ -87,17 +127,6 @@ def _check_search(names: str, wanted: Mapping[str, str]) -> None:
         if provider and provider.needs and not provider.is_configured(there):
             missing = "address" if provider.needs.kind == "url" else "key"
             raise ServiceError(f"{provider.label} needs its {missing}.", about=provider.needs.name)
-
-
-def _moves(wanted: Mapping[str, str]) -> bool:
-    """Return whether the model's address changes to another server."""
-    if "OPENAI_BASE_URL" not in wanted:
-        return False
-    before, after = (
-        urlsplit(current_installation()["OPENAI_BASE_URL"]),
-        urlsplit(wanted["OPENAI_BASE_URL"]),
-    )
-    return (before.scheme, before.netloc) != (after.scheme, after.netloc)
 
 
 def _store(actor: AbstractUser, name: str, value: str) -> None:

@@ -18,7 +18,7 @@ from research.runtime.source_choices import provider_settings
 from research.search.providers import ProviderSettings
 from research.services import runs
 from research.services.errors import ServiceError
-from research.services.installation import change_settings
+from research.services.installation import change_settings, propose_settings
 
 pytestmark = pytest.mark.django_db
 LOCAL = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "RESEARCH_MODEL": "small"}
@@ -136,6 +136,19 @@ def test_a_key_is_dropped_when_the_address_becomes_another_server_s(staff: Abstr
     assert current_installation()["OPENAI_API_KEY"] == "sk-two"
 
 
+def test_a_proposal_is_what_would_hold_and_stores_nothing(staff: AbstractUser) -> None:
+    change_settings(staff, {**LOCAL, "OPENAI_API_KEY": "sk-one"})
+    same = propose_settings(staff, {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v2"})
+    assert same["OPENAI_API_KEY"] == "sk-one"
+    moved = propose_settings(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+    assert (moved["OPENAI_API_KEY"], moved["RESEARCH_MODEL"]) == ("", "small")
+    assert moved.values["OPENAI_BASE_URL"] == Value("http://elsewhere.test/v1", "stored")
+    with pytest.raises(ServiceError, match="looks like"):
+        propose_settings(staff, {"OPENAI_BASE_URL": "nowhere"})
+    now = current_installation()
+    assert (now["OPENAI_BASE_URL"], now["OPENAI_API_KEY"]) == (LOCAL["OPENAI_BASE_URL"], "sk-one")
+
+
 def test_an_empty_value_takes_a_setting_back(staff: AbstractUser) -> None:
     change_settings(staff, LOCAL)
     change_settings(staff, {"RESEARCH_MODEL": ""})
@@ -151,8 +164,9 @@ def test_a_stored_model_is_known_without_its_provider(staff: AbstractUser) -> No
 
 
 def test_only_admins_may_change_settings(ada: AbstractUser) -> None:
-    with pytest.raises(PermissionDenied):
-        change_settings(ada, LOCAL)
+    for change in (change_settings, propose_settings):
+        with pytest.raises(PermissionDenied):
+            change(ada, LOCAL)
 
 
 @pytest.mark.parametrize(
