@@ -142,6 +142,7 @@ urlpatterns = [
     path("tokens/", account.show_tokens, name="tokens"),
     path("tokens/<slug:public_id>/revoke/", account.revoke_token, name="revoke_token"),
     path("installation/", installation.show_settings, name="installation"),
+    path("installation/disconnect/", installation.disconnect, name="disconnect_model"),
     path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
     path("installation/try/", installation.try_settings, name="try_installation"),
     path("notifications/", automation.show_notifications, name="notifications"),

@@ -24,6 +24,7 @@ from dashboard.forms.advanced_options import knob_values as more_values
 from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
 from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.sources import describe_model
+from dashboard.last_test import failed_model
 from dashboard.queries import queries, usage
 from dashboard.stored_texts import worded
 from research.engine.config import ResearchConfig
@@ -72,14 +73,14 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
         typed |= {name: ticked for name in TICKED if (ticked := request.POST.getlist(name))}
         form = AskForm(request.user, initial=typed)
         knobs_form = KnobsForm(initial=more_values(typed))
-        context = {"form": form, "knobs": knobs_form, **reach_context(form)}
+        context = {"form": form, "knobs": knobs_form, **reach_context(request, form)}
         return render(request, "dashboard/ask_settings.html", context)
     form, knobs_form = AskForm(request.user, request.POST), KnobsForm(request.POST)
     if form.is_valid() & knobs_form.is_valid():
         run = start_run(request, form, knobs_form.config)
         if run is not None:
             return redirect("run", run.public_id)
-    context = {"form": form, "knobs": knobs_form, **reach_context(form)}
+    context = {"form": form, "knobs": knobs_form, **reach_context(request, form)}
     return render(request, "dashboard/ask_settings.html", context, status=422)
 
 
@@ -134,7 +135,7 @@ def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     now = installation.current_installation()
     recent = queries.recent_runs(request.user)
-    reach = reach_context(form)
+    reach = reach_context(request, form)
     named = sources.at_work_by_choice(now, form.choices, form.collections)
     searched = {key: gettext("Search: %(names)s") % {"names": each} for key, each in named.items()}
     model = (
@@ -152,11 +153,14 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     }
 
 
-def reach_context(form: AskForm) -> dict[str, bool]:
-    """Return what limits every question of this installation: no model, or nothing to search."""
+def reach_context(request: HttpRequest, form: AskForm) -> dict[str, Any]:
+    """Return what limits every question of this installation: no model, one that failed its last
+    test, or nothing to search.
+    """
     now = installation.current_installation()
     return {
         "has_model": now.model_settings is not None,
+        "failed_model": failed_model(request.session, now),
         "only_samples": search_reach(now) == "samples" and not form.collections,
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
@@ -22,20 +21,27 @@ from dashboard import words
 from dashboard.forms import presets
 from dashboard.forms.form_errors import by_form
 from dashboard.forms.installation_form import InstallationForm
-from dashboard.forms.presets import Preset, PresetForm, find_preset
+from dashboard.forms.presets import Preset, PresetForm, find_preset, preset_of
 from dashboard.forms.sources import at_work, describe_model
+from dashboard.last_test import (
+    failed_model,
+    forget_test,
+    has_passed,
+    keep_test,
+    last_test,
+    result_of,
+    shown_check,
+    tested_at,
+)
 from dashboard.queries import queries, usage
 from dashboard.stored_texts import worded
 from research.runtime import installation, status_summary
 from research.services.errors import ServiceError
-from research.services.installation import change_settings
+from research.services.installation import change_settings, disconnect_model, propose_settings
 
 if TYPE_CHECKING:
     from research.llm.local import LocalServer
     from research.runtime.installation import Installation
-
-LAST_TEST = "last_test"
-"""Of a session: the `model` that was tested last, when (`at`), and all `checks` of that test."""
 
 admin_only = user_passes_test(lambda user: user.is_staff)
 
@@ -44,22 +50,49 @@ admin_only = user_passes_test(lambda user: user.is_staff)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_settings(request: HttpRequest) -> HttpResponse:
+    """Show the settings, or save what was sent: with `try`, only a model that passes its test."""
     now = installation.current_installation()
     preset = find_preset(request.POST.get("preset"))
     sent = request.POST or None
     form = PresetForm(now, preset, sent) if preset else InstallationForm(now, sent)
+    refused = None
     if request.method == "POST" and form.is_valid():
         try:
-            change_settings(request.user, form.changes())
-            request.session.pop(LAST_TEST, None)
+            if "try" in request.POST:
+                refused = _save_if_it_works(request, now, form.changes())
+            else:
+                _save(request, form.changes())
+                messages.success(request, _("Saved. New runs use these settings."))
         except ServiceError as error:
             form.add_error(error.about if error.about in form.fields else None, worded(str(error)))
         else:
-            if "try" in request.POST:
-                return _run_checks(request)
-            messages.success(request, _("Saved. New runs use these settings."))
-            return redirect("installation")
-    return _render_settings(request, form, status=422 if form.is_bound else 200)
+            if refused is None:
+                return redirect("installation")
+    return _render_settings(request, form, refused, status=422 if form.is_bound else 200)
+
+
+def _save(request: HttpRequest, changes: Mapping[str, str]) -> None:
+    change_settings(request.user, changes)
+    if changes:
+        forget_test(request.session, installation.current_installation())
+
+
+def _save_if_it_works(
+    request: HttpRequest, now: Installation, changes: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """Test the settings before they are saved, and keep the test. If the model was changed and
+    fails, nothing is saved: return its check.
+    """
+    from research.runtime.preflight import MODEL, run_preflight
+
+    tried = propose_settings(request.user, changes)
+    found = async_to_sync(run_preflight)(now=tried)
+    if found.is_model_refused and tried.model_settings != now.model_settings:
+        keep_test(request.session, tried, found, is_saved=False)
+        return next(shown_check(asdict(each)) for each in found.checks if each.name == MODEL)
+    _save(request, changes)
+    keep_test(request.session, tried, found)
+    return None
 
 
 @admin_only
@@ -67,7 +100,22 @@ def show_settings(request: HttpRequest) -> HttpResponse:
 @by_form
 def try_settings(request: HttpRequest) -> HttpResponse:
     """Run the preflight checks on the current settings, which takes two short model calls."""
-    return _run_checks(request)
+    from research.runtime.preflight import run_preflight
+
+    now = installation.current_installation()
+    keep_test(request.session, now, async_to_sync(run_preflight)(now=now))
+    return redirect("installation")
+
+
+@admin_only
+@never_cache
+@by_form
+def disconnect(request: HttpRequest) -> HttpResponse:
+    """Delete address, key and models that were set on the page."""
+    disconnect_model(request.user)
+    forget_test(request.session, installation.current_installation())
+    messages.success(request, _("Disconnected. New runs quote passages, without a model."))
+    return redirect("installation")
 
 
 @admin_only
@@ -83,30 +131,18 @@ def qualify_verifier(request: HttpRequest) -> HttpResponse:
     else:
         check = async_to_sync(check_verifier)(now, qualify=True)
         told = messages.success if check.state == "good" else messages.warning
-        told(request, f"{worded(check.found)} {worded(check.advice)}".strip())
+        shown = shown_check(asdict(check))
+        told(request, f"{shown['found']} {shown['advice']}".strip())
     return redirect("installation")
 
 
-def _run_checks(request: HttpRequest) -> HttpResponse:
-    """Keep the results of all checks in the session, so that the page has them when it is opened
-    again, until a setting is changed.
-    """
-    from research.runtime.preflight import run_preflight
-
-    found = async_to_sync(run_preflight)()
-    request.session[LAST_TEST] = {
-        "model": describe_model(installation.current_installation()),
-        "at": timezone.now().isoformat(),
-        "checks": [asdict(check) for check in found.checks],
-    }
-    return redirect("installation")
-
-
-def _render_settings(request: HttpRequest, form: InstallationForm, status: int) -> HttpResponse:
+def _render_settings(
+    request: HttpRequest, form: InstallationForm, refused: dict[str, Any] | None, status: int
+) -> HttpResponse:
     from research.llm.local import find_local
 
     local = async_to_sync(find_local)(settings.LOCAL_MODEL_PORTS)
-    context = settings_context(request, form, local) | _verifier()
+    context = settings_context(request, form, local) | _verifier() | {"refused": refused}
     return render(request, "dashboard/installation.html", context, status=status)
 
 
@@ -131,8 +167,9 @@ def settings_context(
     local: Sequence[LocalServer],
 ) -> dict[str, Any]:
     now = installation.current_installation()
-    tested = _last_test(request, now)
-    tested_at = datetime.fromisoformat(tested["at"]) if tested else None
+    tested = last_test(request.session, now)
+    checks = tested.get("checks", ())
+    at = tested_at(tested)
     reach = status_summary.search_reach(now)
     collections = queries.collections_to_ask(request.user) if reach == "samples" else ()
     chosen = form if isinstance(form, PresetForm) else None
@@ -141,7 +178,8 @@ def settings_context(
     return {
         "page": "installation",
         "model_now": describe_model(now),
-        "model_state": _model_state(tested, now),
+        "model_state": _model_state(request, now),
+        "can_disconnect": now.values[presets.MODEL].origin == "stored",
         "search_state": words.SEARCHED["more" if collections else reach],
         "search_now": worded(at_work(now, collections)),
         "collections": words.join_words([row.name for row in collections]),
@@ -153,38 +191,28 @@ def settings_context(
         "form": InstallationForm(now) if chosen else form,
         "local": [] if form.server_is_given else [_offer(server, now) for server in local],
         "in_use": words.IN_USE,
-        "checks": [shown_check(each) for each in tested.get("checks", ())],
-        "tested": words.time_ago(tested_at, timezone.now()) if tested_at else "",
-        "ready": not _has_failed(tested),
+        "checks": [shown_check(each) for each in checks],
+        "result": result_of(tested),
+        "tested": words.time_ago(at, timezone.now()) if at else "",
+        "ready": all(each["state"] != "bad" for each in checks),
     }
 
 
-def _last_test(request: HttpRequest, now: Installation) -> dict[str, Any]:
-    """Return the last test of this session; {} if there was none, or the model has changed."""
-    tested: dict[str, Any] = request.session.get(LAST_TEST) or {}
-    return tested if tested.get("model") == describe_model(now) else {}
-
-
-def _has_failed(tested: dict[str, Any], name: str = "") -> bool:
-    """Return whether a check failed: any, or the one with a name."""
-    states = {each["name"]: each["state"] for each in tested.get("checks", ())}
-    return states.get(name) == "bad" if name else "bad" in states.values()
-
-
-def _model_state(tested: dict[str, Any], now: Installation) -> words.State:
+def _model_state(request: HttpRequest, now: Installation) -> words.State:
     """Return the state of the model that is set, by its last test or else its last answer."""
     if not now["RESEARCH_MODEL"]:
         return words.NO_MODEL
     if overdue := usage.overdue_call(usage.runs_calling(now["RESEARCH_MODEL"])):
         passed = words.format_seconds(round((timezone.now() - overdue.since).total_seconds()))
         return words.State(_("No answer for %(time)s") % {"time": passed}, "cross", "bad")
-    if not any(each["name"] == "Model" for each in tested.get("checks", ())):
-        answered = usage.last_answer(now["RESEARCH_MODEL"])
-        if answered is None:
-            return words.UNTESTED
-        told = words.time_ago(answered, timezone.now())
-        return words.State(_("Answered %(time)s") % {"time": told}, "check", "good")
-    return words.TEST_FAILED if _has_failed(tested, "Model") else words.CONNECTED
+    if failed_model(request.session, now):
+        return words.TEST_FAILED
+    if has_passed(request.session, now):
+        return words.CONNECTED
+    if (answered := usage.last_answer(now["RESEARCH_MODEL"])) is None:
+        return words.UNTESTED
+    told = words.time_ago(answered, timezone.now())
+    return words.State(_("Answered %(time)s") % {"time": told}, "check", "good")
 
 
 def _choices(offered: Sequence[Preset], *, has_found: bool = False) -> dict[str, list[Preset]]:
@@ -208,15 +236,5 @@ def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:
         }
         for model in server.models
     ]
-    return {"name": server.name, "address": server.address, "models": models}
-
-
-def shown_check(check: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of a check as the page shows them."""
-    is_later = check["name"] == "Verifier" and check["state"] == "idle"
-    return {
-        "name": worded(check["name"]),
-        "state": words.TESTED_LATER if is_later else words.CHECK[check["state"]],
-        "found": worded(check["found"]),
-        "advice": worded(check["advice"]),
-    }
+    preset = preset_of(server)
+    return {"name": server.name, "address": server.address, "models": models, "preset": preset}

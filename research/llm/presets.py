@@ -10,9 +10,10 @@ from research.llm.prices import OPENAI, load_published_prices
 
 @dataclass(frozen=True)
 class ModelPreset:
-    """A kind of server. An empty `address` is OpenAI's own; `hint` says where to get what it needs.
+    """A kind of server. An empty `address` is OpenAI's own, or one that only the user knows; `hint`
+    says where to get what it needs.
 
-    A hosted server `needs_key`; a local one runs on this machine and takes any key.
+    A hosted server `needs_key`; another one may have been started with a key.
     """
 
     name: str
@@ -25,6 +26,8 @@ class ModelPreset:
     @property
     def models(self) -> tuple[str, ...]:
         """Return the known models of a hosted server, () if there is no list of them."""
+        if not self.needs_key:
+            return ()
         host = urlsplit(self.address or OPENAI).hostname or ""
         return tuple(load_published_prices().get(host, {}))
 
@@ -72,5 +75,11 @@ MODEL_PRESETS = (
         "http://127.0.0.1:8080/v1",
         "Start llama-server with a model. It serves one, so any name will do.",
         example="any name",
+    ),
+    ModelPreset(
+        "other",
+        "Another server",
+        "",
+        "Any server with OpenAI’s chat completions. Its address usually ends in /v1.",
     ),
 )
