@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.addresses import is_shared
 from dashboard.markdown.statements import CitedText
-from dashboard.queries.queries import CitationRows, CitedStatement
+from dashboard.queries.citation_queries import CitationRows, CitedStatement
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.quotes import plain_quote
 from research.engine.report.parts.comparison import gives_value

@@ -20,7 +20,7 @@ from dashboard.contexts.evidence import (
     describe_reading,
     is_dated_later,
 )
-from dashboard.queries.queries import SourceRows
+from dashboard.queries.citation_queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten

@@ -25,7 +25,7 @@ from dashboard.contexts.run import answer_context, run_head
 from dashboard.contexts.thread import loss_of, review_context
 from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries
-from dashboard.queries.queries import CitationRows
+from dashboard.queries.citation_queries import CitationRows, citation_rows
 from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
 from research.models import EvidenceSource, Run
@@ -49,7 +49,7 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
     """
     run = queries.find_run(request.user, public_id)
     place, only = place_in(request), request.POST.get("finding")
-    quotes = queries.citation_rows(run, number, place).quotes
+    quotes = citation_rows(run, number, place).quotes
     claims = {row.evidence for row in quotes if only in (None, row.evidence.label)}
     if not claims:
         raise Http404("no such finding")
@@ -64,7 +64,10 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
 
 
 def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
-    rows, in_panel = queries.citation_rows(run, number, place_in(request)), is_panel(request)
+    rows, in_panel = (
+        citation_rows(run, number, place_in(request)),
+        is_panel(request),
+    )
     context = citation_context(rows, in_panel=in_panel)
     if is_shared():
         context["is_shared"] = True
@@ -79,7 +82,7 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
 
     The offer above the report appears on the next page load only, so that no text moves.
     """
-    rows, of_run = queries.citation_rows(run, number, place_in(request)), RunRows(run)
+    rows, of_run = citation_rows(run, number, place_in(request)), RunRows(run)
     context = citation_context(rows, in_panel=True)
     context |= reviewing_context(context["citation"], of_run)
     written = report_context(of_run)

@@ -18,6 +18,7 @@ from dashboard.contexts.sources import (
 )
 from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries, thread_queries
+from dashboard.queries.citation_queries import source_rows
 from dashboard.stored_texts import worded
 from research.services import sites
 from research.services.errors import ServiceError
@@ -27,7 +28,7 @@ from research.services.errors import ServiceError
 @require_GET
 def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    rows = queries.source_rows(request.user, run)
+    rows = source_rows(request.user, run)
     found = source_folds(rows, thread_queries.found_earlier(run), request.GET)
     context = {
         "run": run_head(run),
