@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.knob_labels import LANGUAGES, MODES
 from dashboard.forms.knobs import as_text, as_typed, normalize_decimal
-from research.engine.config import ResearchConfig
+from dashboard.words import format_number
+from research.engine.config import MOST_SECONDS, ResearchConfig
 
 MINUTES = "max_minutes"
 KINDS = {"web": _("The web"), "academic": _("Papers"), "video": _("Videos")}
@@ -89,5 +91,7 @@ def by_field(problems: Mapping[str, str]) -> dict[str, str]:
     The time limit is entered in minutes, so its error is reworded.
     """
     others = {name: text for name, text in problems.items() if name != "max_seconds"}
-    too_short = {MINUTES: _("Enter a number of minutes above 0")}
-    return others | (too_short if "max_seconds" in problems else {})
+    if "max_seconds" not in problems:
+        return others
+    told = gettext("Enter a number of minutes above 0, up to %(most)s")
+    return others | {MINUTES: told % {"most": format_number(MOST_SECONDS // 60)}}

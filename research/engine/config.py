@@ -31,6 +31,8 @@ from research.engine.knobs import (
     parse_value,
 )
 
+MOST_SECONDS = 7 * 24 * 60 * 60
+
 
 class ResearchConfig(BaseModel):
     """The frozen knobs of one run. Triples are (simple, ordinary, complex) questions."""
@@ -80,6 +82,7 @@ class ResearchConfig(BaseModel):
         "any paid plan; the command line always asks.",
         unit="US dollars",
         ge=0,
+        le=10_000,
     )
     min_novelty_threshold: float = define_knob(
         0.15,
@@ -98,13 +101,18 @@ class ResearchConfig(BaseModel):
 
     topics_per_round: Triple = define_knob((2, 4, 4), "Topics of one round.", unit="topics")
     max_pages_per_round: int | None = define_knob(
-        None, "Pages read in one round. Default: 4, 8 or 12, by complexity.", unit="pages", ge=1
+        None,
+        "Pages read in one round. Default: 4, 8 or 12, by complexity.",
+        unit="pages",
+        ge=1,
+        le=1_000,
     )
     max_research_units: int = define_knob(
         60,
         "Topics researched in a run.",
         unit="topics",
         ge=1,
+        le=10_000,
         aliases=("MAX_RESEARCHER_ITERATIONS",),
     )
     max_concurrent_research_units: int = define_knob(
@@ -121,7 +129,9 @@ class ResearchConfig(BaseModel):
         unit="calls",
         aliases=("MAX_REACT_TOOL_CALLS",),
     )
-    researcher_search_budget: int = define_knob(15, "Searches of one topic.", unit="searches", ge=1)
+    researcher_search_budget: int = define_knob(
+        15, "Searches of one topic.", unit="searches", ge=1, le=1_000
+    )
     max_search_results_for_agent: int = define_knob(
         8, "Results kept per search.", unit="results", ge=1, le=50
     )
@@ -146,6 +156,7 @@ class ResearchConfig(BaseModel):
         "A page that an earlier run fetched within this time is not fetched again; 0: always.",
         unit="hours",
         ge=0,
+        le=87_600,
     )
     max_evidence_claims_per_research_unit: int = define_knob(
         5, "Claims kept per page.", unit="claims", ge=1, le=50
@@ -154,17 +165,18 @@ class ResearchConfig(BaseModel):
         5, "Sources kept per claim.", unit="sources", ge=1, le=50
     )
     unit_seconds: float = define_knob(
-        60, "Time limit for one topic's search and fetches.", unit="seconds", gt=0
+        60, "Time limit for one topic's search and fetches.", unit="seconds", gt=0, le=3_600
     )
 
     min_evidence_records: int | None = define_knob(
-        None, "Evidence that the gate asks for. Default: 2, 5 or 8, by complexity.", ge=0
+        None, "Evidence that the gate asks for. Default: 2, 5 or 8, by complexity.", ge=0, le=1_000
     )
     min_source_domains: int | None = define_knob(
         None,
         "Independent sites (or documents) that the gate asks for. Default: 1, 3 or 3, by "
         "complexity.",
         ge=0,
+        le=1_000,
     )
     min_sources_per_aspect: Triple = define_knob(
         (1, 2, 2),
@@ -172,7 +184,7 @@ class ResearchConfig(BaseModel):
         unit="sites",
     )
     gate_overview_min_sources: int = define_knob(
-        3, "Sources that the overview gate asks for.", ge=0
+        3, "Sources that the overview gate asks for.", ge=0, le=1_000
     )
     gate_overview_relevance: float = define_knob(
         0.6, "Relevance from which a page counts for the overview gate.", unit="0–1", ge=0, le=1
@@ -184,26 +196,28 @@ class ResearchConfig(BaseModel):
         0.7, "Pass score of the deep-research gate.", unit="0–1", ge=0, le=1
     )
 
-    max_seconds: float = define_knob(600, "Active time of a run.", unit="seconds", gt=0)
+    max_seconds: float = define_knob(
+        600, "Active time of a run.", unit="seconds", gt=0, le=MOST_SECONDS
+    )
     max_llm_calls: int = define_knob(
-        60, "Model calls of a run, failed ones too.", unit="calls", ge=0
+        60, "Model calls of a run, failed ones too.", unit="calls", ge=0, le=10_000
     )
     max_tokens: int = define_knob(
-        400_000, "Tokens of a run, prompts and answers.", unit="tokens", ge=0
+        400_000, "Tokens of a run, prompts and answers.", unit="tokens", ge=0, le=1_000_000_000
     )
     max_cost_usd: float | None = define_knob(
-        None, "A run stops before spending more.", unit="US dollars", ge=0
+        None, "A run stops before spending more.", unit="US dollars", ge=0, le=10_000
     )
-    max_searches: int = define_knob(60, "Searches of a run.", unit="searches", ge=0)
-    max_fetches: int = define_knob(120, "Pages fetched in a run.", unit="pages", ge=0)
+    max_searches: int = define_knob(60, "Searches of a run.", unit="searches", ge=0, le=10_000)
+    max_fetches: int = define_knob(120, "Pages fetched in a run.", unit="pages", ge=0, le=10_000)
     report_tokens: int = define_knob(
-        24_000, "Tokens held back for the report from the start.", unit="tokens", ge=0
+        24_000, "Tokens held back for the report from the start.", unit="tokens", ge=0, le=1_000_000
     )
     supervisor_notes_word_budget: int = define_knob(
-        1200, "Words of the running summary in a prompt.", unit="words", ge=50
+        1200, "Words of the running summary in a prompt.", unit="words", ge=50, le=100_000
     )
     supervisor_notes_max_bullets: int = define_knob(
-        40, "Findings in the running summary.", unit="findings", ge=1
+        40, "Findings in the running summary.", unit="findings", ge=1, le=10_000
     )
 
     deep_research_breadth: int = define_knob(
@@ -221,6 +235,7 @@ class ResearchConfig(BaseModel):
         "Added to each answer's limit for a model that thinks before it answers.",
         unit="tokens",
         ge=0,
+        le=1_000_000,
     )
     enable_verifier: bool = define_knob(
         True,

@@ -116,8 +116,10 @@ def test_it_is_filled_in_as_the_installation_has_it(client: Client, settings: Se
         ("only_sites", "not a site", "Enter names of sites, such as example.org"),
         ("max_cost_usd", "-1", "Enter 0 or more."),
         ("max_cost_usd", "1,500", "Enter a number."),
-        ("max_minutes", "ten", "Enter a number of minutes above 0."),
-        ("max_minutes", "-3", "Enter a number of minutes above 0."),
+        ("max_cost_usd", "999999999999999999", "Enter 10000 or less."),
+        ("max_minutes", "1e99", "up to 10,080."),
+        ("max_minutes", "ten", "Enter a number of minutes above 0, up to 10,080."),
+        ("max_minutes", "-3", "Enter a number of minutes above 0, up to 10,080."),
         ("search_language", "klingon", "Select a valid choice."),
     ],
 )
