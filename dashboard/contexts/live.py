@@ -108,7 +108,13 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             **parts.action_context(rows),
             **(parts.clock_context(rows) if steps else {}),
         },
-        "heard": {"heard": list_pending_commands(rows), "followed": list_followed(rows)},
+        "heard": {
+            "heard": list_pending_commands(rows),
+            "followed": list_followed(rows),
+            "unread": [
+                {"name": name, "reason": worded(reason)} for name, reason in rows.unread_files
+            ],
+        },
         "failure": parts.failure_context(rows),
         "survived": {"count": len(parts.visible_problems(rows))},
         "desk-key": {

@@ -24,6 +24,7 @@ from research.engine.text.tokens import capitalize_heading
 from research.engine.untrusted.search_words import USER
 from research.fetch.sites import independence_key
 from research.models import (
+    Collection,
     Evidence,
     EvidenceSource,
     PageText,
@@ -111,6 +112,13 @@ class RunRows(Committed):
         if left := self.report.checks.get("left_open"):
             return [capitalize_heading(text) for _, text in left]
         return open_points(self.report.markdown, self.run.language)
+
+    @cached_property
+    def unread_files(self) -> list[tuple[str, str]]:
+        """Return the attached files that could not be read, each with the reason."""
+        attached = Collection.objects.filter(thread=self.run.thread_id, deleted_at=None)
+        listed = attached.exclude(unreadable=[]).values_list("unreadable", flat=True)
+        return [(path, reason) for files in listed for path, reason in files if path]
 
     @cached_property
     def voice_noun(self) -> str:

@@ -7,10 +7,12 @@ A change increments the collection's revision, which triggers the indexer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -21,7 +23,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from research.documents import uploads
-from research.documents.folder import folder_title
+from research.documents.folder import CONTENT_TYPES, folder_title
 from research.documents.uploads import strip_unprintable
 from research.models import Collection, Document, Run
 from research.models.base import key_digest
@@ -35,6 +37,8 @@ FOLDER_LENGTH = 1_000
 MOST_FILES = 2_000
 ATTACHED_NAME_LENGTH = 60
 PUBLIC_ID_LENGTH = 22
+READ_AT_ONCE = 5 * uploads.MEGABYTE
+READ_SECONDS = 10.0
 NAME_TAKEN = "You have a collection of that name already."
 
 
@@ -172,11 +176,16 @@ def _usable(path: str) -> Path:
 
 
 def add_files(
-    actor: AbstractUser, collection: Collection, files: Iterable[uploads.SentFile]
+    actor: AbstractUser,
+    collection: Collection,
+    files: Iterable[uploads.SentFile],
+    *,
+    check: Callable[[uploads.Draft, str], None] = lambda draft, name: None,
 ) -> Upload:
     """Store the acceptable files, and report a reason for each of the others.
 
     A file replaces one of the same name; content that the collection has already is rejected.
+    `check` raises `RefusedUploadError` for a file that is not to be kept.
     """
     _require(actor, collection)
     if collection.folder:
@@ -186,7 +195,7 @@ def add_files(
     refused: list[RefusedFile] = []
     for sent in files:
         try:
-            name, is_new = _add_file(collection, sent)
+            name, is_new = _add_file(collection, sent, check)
         except uploads.RefusedUploadError as reason:
             refused.append(RefusedFile(sent.name or "A file", str(reason)))
         else:
@@ -207,7 +216,9 @@ def remove_file(actor: AbstractUser, collection: Collection, name: str) -> None:
     _changed(collection)
 
 
-def _add_file(collection: Collection, sent: uploads.SentFile) -> tuple[str, bool]:
+def _add_file(
+    collection: Collection, sent: uploads.SentFile, check: Callable[[uploads.Draft, str], None]
+) -> tuple[str, bool]:
     """Store a file; return its final name, and whether that name is new."""
     name = uploads.safe_name(sent.name)
     size = sent.size or 0
@@ -215,6 +226,7 @@ def _add_file(collection: Collection, sent: uploads.SentFile) -> tuple[str, bool
     _check_room(collection, size, _of_name(collection, name))
     draft = uploads.write_draft(uploads.folder_of(collection.public_id), sent)
     try:
+        check(draft, name)
         return name, _keep(collection, name, draft)
     finally:
         draft.drop()
@@ -264,8 +276,9 @@ def attach_files(
 ) -> tuple[Collection, Upload]:
     """Store the files of a question in a private collection named after it.
 
-    The same `key` gives the same collection, so that a form sent twice stores them once. Raise
-    `ServiceError` if none of the files can be used.
+    The same `key` gives the same collection, so that a form sent twice stores them once. Files that
+    are not large are read at once, and those without a text are left out. Raise `ServiceError` if
+    none of the files can be used.
     """
     public_id = key_digest(str(actor.pk), key)[:PUBLIC_ID_LENGTH]
     made = Collection.objects.filter(public_id=public_id, deleted_at=None).first()
@@ -273,12 +286,32 @@ def attach_files(
     if made is None:
         wanted = strip_unprintable(" ".join(question.split()))[:ATTACHED_NAME_LENGTH].strip()
         made = _create(actor, _free_name(actor, wanted or "Files"), public_id=public_id)
-    done = add_files(actor, made, files)
+    done = add_files(actor, made, files, check=_require_text)
     if not made.files.exists():
         made.delete()
         reasons = "; ".join(f"{file.name}: {file.reason}" for file in done.refused)
         raise ServiceError(f"None of the files can be used. {reasons}".strip())
     return made, replace(done, refused=()) if is_repeated else done
+
+
+def _require_text(draft: uploads.Draft, name: str) -> None:
+    """Raise `RefusedUploadError` if a file has no text, unless reading it would take long."""
+    if draft.size > READ_AT_ONCE:
+        return
+    # slow imports
+    from research.documents.parse_document import ReadingTask, read_document
+    from research.extract.pool import PoolError
+    from research.runtime import tool_factory
+
+    content_type = CONTENT_TYPES[PurePosixPath(name).suffix.lower()]
+    task = ReadingTask(name, str(draft.path), content_type, url=f"file:///{quote(name)}")
+    _, pool = tool_factory.index_and_pool()
+    try:
+        reading = async_to_sync(pool.run)(read_document, task, timeout_seconds=READ_SECONDS)
+    except PoolError:  # the indexer tries again, with more time, and says so if it fails
+        return
+    if reading.reason is not None:
+        raise uploads.RefusedUploadError(reading.reason)
 
 
 def keep_with(run: Run, public_id: str) -> None:
