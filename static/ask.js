@@ -7,13 +7,25 @@
   const files = form.elements.files;
   const before = document.getElementById("asked-before");
 
+  // A question may be longer than is allowed while it is being written: nothing is cut.
+  const tooLong = document.getElementById("question-length");
+
+  function measure() {
+    const { most, text } = tooLong.dataset;
+    const length = [...question.value.trim()].length;
+    const shown = (number) => Number(number).toLocaleString(document.documentElement.lang);
+    tooLong.hidden = length <= most || Boolean(document.getElementById("question-problem"));
+    tooLong.textContent = text.replace("{most}", shown(most)).replace("{n}", shown(length));
+  }
+
   // What was missing is no longer named once there is something.
   function forgive() {
     if (!question.value.trim()) return;
     document.getElementById("question-problem")?.remove();
     question.removeAttribute("aria-invalid");
   }
-  question.addEventListener("input", forgive);
+  question.addEventListener("input", () => { forgive(); measure(); });
+  measure();
 
   // A template takes what was typed in place of its first gap; the next gap is selected.
   for (const link of form.querySelectorAll("[data-template]")) {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
 from django import forms
-from django.utils.text import format_lazy
+from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,8 +22,13 @@ from research.documents.folder import CONTENT_TYPES
 from research.engine.budget.estimate import estimate_depth
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
+from research.models import Collection
 from research.runtime.installation import current_installation
 from research.services.runs import QUESTION_LENGTH
+
+TEMPLATES = (_("Compare … with …"), _("What changed in … since …?"), _("Is it true that …?"))
+FEWEST_LETTERS = 2
+ENDS = " .?？!"
 
 
 def new_key() -> str:
@@ -57,6 +64,17 @@ def _describe_rounds(least: int, most: int) -> str:
     return gettext("%(least)s–%(most)s rounds, depending on the question") % numbers
 
 
+def has_gaps(question: str) -> bool:
+    """Return whether a question is a template of which a gap is not filled in."""
+    return any("…" in found.groups() for found in map(_fill, TEMPLATES, repeat(question)) if found)
+
+
+def _fill(template: Promise, question: str) -> re.Match[str] | None:
+    """Match what stands in the gaps of a template."""
+    parts = map(re.escape, str(template).rstrip(ENDS).split("…"))
+    return re.fullmatch("(.+?)".join(parts), question.rstrip(ENDS), re.DOTALL)
+
+
 class FilesInput(forms.FileInput):
     allow_multiple_selected = True
 
@@ -74,7 +92,6 @@ class AskForm(forms.Form):
     """The question, its depth and the sources to search."""
 
     question = forms.CharField(
-        max_length=QUESTION_LENGTH,
         widget=forms.Textarea(
             attrs={
                 "rows": 3,
@@ -83,12 +100,7 @@ class AskForm(forms.Form):
                 "aria-describedby": "question-problem",
             }
         ),
-        error_messages={
-            "required": _("Write a question first."),
-            "max_length": format_lazy(
-                _("A question has at most {n} characters."), n=f"{QUESTION_LENGTH:,}"
-            ),
-        },
+        error_messages={"required": _("Write a question first.")},
     )
     ask_first = forms.BooleanField(required=False)
     research_depth = forms.ChoiceField(
@@ -119,10 +131,19 @@ class AskForm(forms.Form):
         self.asker = asker
         self.price_hint = explain_asking()
         self.always_plans = always_shows_plan()
-        self.collections = queries.collections_to_ask(asker)
+        self.collections = self._offered_collections()
         self.choices = sources.available_sources(now, self.collections)
         if len(self.choices) > 1:
             self._offer_sources(sources.initial_choice(asker, self.choices, self.collections, now))
+
+    def _offered_collections(self) -> list[Collection]:
+        """Return the collections to choose from. Files that were attached to a question belong to
+        it, so they are offered for another one only if they are asked for.
+        """
+        asked_for = self.initial.get("collections", ())
+        named = self.data.getlist("collections") if self.is_bound else asked_for
+        found = queries.collections_to_ask(self.asker)
+        return [row for row in found if not row.is_attached or row.public_id in named]
 
     def _offer_sources(self, initial: Mapping[str, Any]) -> None:
         self.fields["sources"] = forms.ChoiceField(
@@ -141,11 +162,31 @@ class AskForm(forms.Form):
                 widget=forms.CheckboxSelectMultiple,
             )
 
+    def clean_question(self) -> str:
+        """Return the question; refuse one that is too long, too short, or a template with gaps.
+
+        The browser doesn't limit its length, so that nothing that is pasted is cut.
+        """
+        question = "\n".join(self.cleaned_data["question"].splitlines())
+        if len(question) > QUESTION_LENGTH:
+            told = gettext("A question has at most %(most)s characters; this one has %(n)s.")
+            numbers = {"most": format_number(QUESTION_LENGTH), "n": format_number(len(question))}
+            raise forms.ValidationError(told % numbers)
+        if sum(map(str.isalnum, question)) < FEWEST_LETTERS:
+            told = gettext("This is too short to search for. Ask a question of a few words.")
+            raise forms.ValidationError(told)
+        if has_gaps(question):
+            raise forms.ValidationError(gettext("Fill in the gaps (…) first."))
+        return question
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if cleaned.get("only_files") and not self.attached_files:
+            told = _("Choose the files first, or untick “Search only these files”.")
+            self.add_error("files", told)
         is_empty = not cleaned.get("collections") and not self.attached_files
         if self._wants_collections(cleaned) and is_empty:
-            self.add_error("collections", _("Choose at least one of your documents."))
+            self.add_error("collections", _("Choose at least one collection."))
         return cleaned
 
     @property

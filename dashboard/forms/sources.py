@@ -92,13 +92,15 @@ def at_work(now: Installation, collections: Sequence[Collection]) -> str:
 def at_work_by_choice(
     now: Installation, found: Mapping[str, Sources], collections: Sequence[Collection]
 ) -> dict[str, str]:
-    """Return by option name a line that describes what it searches."""
+    """Return by option name a line that describes what it searches; which collections is for the
+    form to choose.
+    """
     preferred = chosen_sources(now)
     names = {DOCUMENTS: gettext("your documents"), SAMPLES: worded(SAMPLE_LIBRARY)}
 
     def describe(chosen: Sources) -> str:
         is_all = not collections or chosen["search"] != [SAMPLES]
-        if chosen == preferred and is_all:
+        if chosen == preferred and is_all and not searches_documents(chosen):
             return worded(describe_search(now))
         return ", ".join(names.get(name, name) for name in chosen["search"])
 

@@ -14,14 +14,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 import research
 from dashboard.contexts.lists import run_line
 from dashboard.forms import sources
 from dashboard.forms.advanced_options import knob_values as more_values
-from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
+from dashboard.forms.ask_forms import TEMPLATES, AskForm, KnobsForm, MoreForm, new_key
 from dashboard.forms.form_errors import by_form, focus_on_first
 from dashboard.forms.sources import describe_model
 from dashboard.last_test import failed_model
@@ -37,7 +36,6 @@ from research.services.runs import QUESTION_LENGTH
 
 TICKED = ("collections", "search_kind")
 """Multiple-choice fields."""
-TEMPLATES = (_("Compare … with …"), _("What changed in … since …?"), _("Is it true that …?"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -88,7 +86,7 @@ def asked_for(request: HttpRequest) -> dict[str, object]:
     """Return initial values for a link that names a question or a collection."""
     named, question = request.GET.get("collection"), request.GET.get("question", "")
     chosen = {"sources": "documents", "collections": [named]} if named else {}
-    return chosen | ({"question": question[:QUESTION_LENGTH]} if question else {})
+    return chosen | ({"question": question} if question else {})
 
 
 def start_run(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | None:
@@ -144,6 +142,7 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     return {
         "page": "ask",
         "templates": TEMPLATES,
+        "longest_question": QUESTION_LENGTH,
         **reach,
         "at_work": model,
         "searched": searched,

@@ -59,7 +59,46 @@ def test_an_empty_question_is_told_so_beside_the_box(client: Client) -> None:
 def test_a_question_that_is_too_long_is_kept_in_the_box(client: Client) -> None:
     answer = client.post("/", {"question": "why " * 1000, "key": "k1"})
     assert answer.status_code == 422
-    assert b"at most" in answer.content and b"why why" in answer.content
+    assert b"at most 2,000 characters; this one has 3,999." in answer.content
+    box = BeautifulSoup(answer.content, "html.parser").textarea
+    assert box is not None and not box.has_attr("maxlength")
+    assert box.get_text().strip() == ("why " * 1000).strip()
+
+
+def test_a_line_end_counts_as_one_character(client: Client) -> None:
+    client.post("/", {"question": "why\r\n" * 500, "key": "k1"})
+    assert Run.objects.get().question == "\n".join(["why"] * 500)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Compare … with …", "Fill in the gaps (…) first."),
+        ("Compare restic with …", "Fill in the gaps (…) first."),
+        ("Is it true that …", "Fill in the gaps (…) first."),
+        ("a", "This is too short to search for."),
+        ("??!", "This is too short to search for."),
+        ("猫", "This is too short to search for."),
+        ("Compare restic with bup", ""),
+        ("What does “to be …” mean?", ""),
+        ("猫咪", ""),
+    ],
+)
+def test_a_question_with_gaps_or_without_words_is_refused(
+    client: Client, question: str, told: str
+) -> None:
+    answer = client.post("/", {"question": question, "key": "k1"})
+    assert answer.status_code == (422 if told else 302)
+    assert told in answer.content.decode() and Run.objects.exists() is not bool(told)
+
+
+def test_the_line_of_what_is_searched_names_no_collection(
+    client: Client, settings: Settings
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "documents", ["/srv/zebras"]
+    page = BeautifulSoup(client.get("/").content, "html.parser")
+    line = page.select_one(".at-work [data-of=documents]")
+    assert line is not None and line.get_text() == "Search: your documents"
 
 
 def test_a_sample_runs_over_the_sample_library(client: Client) -> None:
@@ -113,6 +152,7 @@ def test_each_choice_of_sources_says_what_it_searches(
     Collection.objects.create(owner=admin, name="The mill", folder="/srv/mill")
     page = BeautifulSoup(client.get("/").content, "html.parser")
     assert {each["data-of"]: each.get_text() for each in page.select(".at-work [data-of]")} == {
+        "files": "Search: only the attached files",
         "web": "Search: searxng",
         "documents": "Search: your documents",
         "both": "Search: your documents, searxng",
