@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 SHARED = {"run": "shared", "citation": "shared_citation", "export": "shared_export"}
 """Routes of the pages that readers of a shared report may open, by those of the run's own."""
+
+KEPT_SECONDS = 60
+"""For how long is remembered whether a collection is attached to a question."""
 
 _token: ContextVar[str] = ContextVar("token_of_shared_report", default="")
 
@@ -33,6 +38,18 @@ def as_shared(link: ShareLink) -> Iterator[None]:
 def is_shared() -> bool:
     """Return whether the page is made for readers of a shared report."""
     return bool(_token.get())
+
+
+def is_attached(index_name: str) -> bool:
+    """Return whether a collection, by its name in the index, holds files attached to a question."""
+    return _is_attached(index_name, int(time.monotonic() / KEPT_SECONDS))
+
+
+@lru_cache(maxsize=1_000)
+def _is_attached(index_name: str, period: int) -> bool:
+    from research.models import Collection
+
+    return Collection.objects.filter(index_name=index_name).exclude(thread=None).exists()
 
 
 def address_of(run: Run, page: str, *arguments: object) -> str:

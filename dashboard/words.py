@@ -18,9 +18,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.addresses import is_shared
+from dashboard.addresses import is_attached, is_shared
 from dashboard.titles import shorten
 from research.engine.assessment.answer_status import ANSWERED, Marked, Trust, tally
+from research.engine.evidence.origin import collection_name, is_collection, origin_of
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.fetch.sites import independence_key
 from research.models import Run
@@ -346,15 +347,24 @@ def join_words(parts: list[str]) -> str:
 def readable_url(url: str) -> str:
     """Return a decoded URL without scheme and query, shortened in the middle to 80 characters.
 
-    The part of a long document is kept in words, its folder only where the report isn't shared.
+    The part of a long document is kept in words, its folder only where the report isn't shared. A
+    file that was attached to a question has no folder.
     """
-    parts = urlsplit(without_folder(url) if is_shared() else url)
+    is_bare = is_shared() or _is_attached_file(url)
+    parts = urlsplit(without_folder(url) if is_bare else url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
     shown = shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
     part = FILE_PART.match(parts.query) if parts.scheme == "file" else None
-    if part is None:
-        return shown
-    return gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
+    if part is not None:
+        shown = gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
+    if is_bare and not is_shared():
+        shown = gettext("%(document)s (attached)") % {"document": shown}
+    return shown
+
+
+def _is_attached_file(url: str) -> bool:
+    origin = origin_of(url)
+    return is_collection(origin) and is_attached(collection_name(origin))
 
 
 def without_folder(url: str) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
-from dashboard.addresses import address_of, is_shared
+from dashboard.addresses import address_of, is_attached, is_shared
 from dashboard.contexts.aspects import count_answered, describe_uncertainty, exclude_dropped
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
@@ -505,11 +505,18 @@ def _cited_sites(rows: RunRows, cited: Sequence[str]) -> list[words.Site]:
         place = origin if is_document else words.short_place(url)
         counts[place] += 1
         named[place] = (
-            words.Site(f"{collection_name(origin)} · {words.count_noun(counts[place], 'document')}")
+            words.Site(
+                f"{_collection_word(origin)} · {words.count_noun(counts[place], 'document')}"
+            )
             if is_document
             else words.site_of(url, rows.site_names.get(url), titles.get(url, ""))
         )
     return [named[place] for place, _ in counts.most_common()]
+
+
+def _collection_word(origin: str) -> str:
+    name = collection_name(origin)
+    return gettext("Attached files") if is_attached(name) else name
 
 
 def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,18 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models import (
+    Count,
+    Exists,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    TextField,
+    Value,
+)
 from django.db.models.expressions import CombinedExpression
 from django.db.models.fields.json import KT
 from django.db.models.functions import Length, NullIf, Replace
@@ -188,10 +199,13 @@ def _visible_run(rows: QuerySet[Run], public_id: str) -> Run:
 
 
 def last_sources(viewer: Viewer) -> dict[str, Any]:
-    """Return the `sources` of the user's newest run, ignoring runs over the sample library."""
+    """Return the `sources` of the user's newest run that nothing was attached to, ignoring runs
+    over the sample library.
+    """
     if not viewer.is_authenticated:
         return {}
-    chosen = Run.objects.filter(owner=viewer, sources__has_key="documents")
+    attached = Collection.objects.filter(thread=OuterRef("thread"))
+    chosen = Run.objects.filter(~Exists(attached), owner=viewer, sources__has_key="documents")
     chosen = chosen.exclude(sources__search=["samples"])
     return chosen.values_list("sources", flat=True).first() or {}
 
@@ -203,6 +217,17 @@ def list_collections(viewer: Viewer) -> Sequence[Collection]:
 def collections_to_ask(viewer: Viewer) -> Sequence[Collection]:
     """Return the collections that can be searched: not those without a file that can be read."""
     return list(documents.visible_to(viewer).with_files().readable())
+
+
+def runs_attached_to(viewer: Viewer, collections: Iterable[Collection]) -> dict[int, str]:
+    """Return the public id of the first run of the thread that files were attached to, by the
+    primary key of their collection.
+    """
+    threads = {row.thread_id: row.pk for row in collections if row.is_attached}
+    rows = runs.visible_to(viewer).filter(thread__in=threads).order_by("-pk")
+    return {
+        threads[thread]: public_id for thread, public_id in rows.values_list("thread", "public_id")
+    }
 
 
 def find_collection(viewer: Viewer, public_id: str) -> Collection:

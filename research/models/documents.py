@@ -110,6 +110,11 @@ class Collection(models.Model):
         return "ready" if self.documents or self.unreadable_count else "empty"
 
     @property
+    def is_attached(self) -> bool:
+        """Return whether its files were attached to a question."""
+        return self.thread_id is not None
+
+    @property
     def is_unreadable(self) -> bool:
         """Return whether it is indexed, but none of its files could be read."""
         return self.state == "ready" and not self.documents

@@ -15,6 +15,8 @@ from dashboard.markdown.report import render_in_parts, render_markdown
 from dashboard.markdown.statements import cited_texts
 from research.engine.report.report_i18n import labels_for
 
+pytestmark = pytest.mark.django_db
+
 SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 
 
