@@ -1,4 +1,4 @@
-"""Lists of runs, and pagination."""
+"""Lists of runs and of collections, and pagination."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from dashboard import words
 from dashboard.contexts.aspects import Limits, join_limits, limits_of
 from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown.parsing import MARKER
+from dashboard.queries.queries import Viewer
 from dashboard.stored_texts import worded
 from dashboard.titles import title_of
 from research.engine.records import Status
-from research.models import Run
+from research.models import Collection as DocumentCollection
+from research.models import Document, Run
 from research.readmodel.run_rows import is_judged_by_model, statuses_of, trust_of
+from research.services.documents import may_change
 
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
@@ -180,4 +183,118 @@ def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> 
         "total": page.paginator.count,
         "previous": page.previous_page_number() if page.has_previous() else None,
         "next": page.next_page_number() if page.has_next() else None,
+    }
+
+
+# --- collections ---------------------------------------------------------------------------
+
+BUSY = frozenset({"waiting", "indexing"})
+
+
+def collection_line(
+    collection: DocumentCollection, viewer: Viewer, sizes: Mapping[int, int]
+) -> dict[str, Any]:
+    """Return a line of the list of collections. The page polls the lines that are `busy`."""
+    unreadable = collection.is_unreadable
+    state = words.COLLECTION["unreadable" if unreadable else collection.state]
+    if collection.state == "ready" and collection.unreadable_count and not unreadable:
+        number = words.format_number(collection.unreadable_count)
+        state = words.State(gettext("Ready, %(n)s unread") % {"n": number}, "half", "fair")
+    return {
+        "id": collection.public_id,
+        "url": reverse("collection", args=[collection.public_id]),
+        "name": collection.name,
+        "state": state,
+        "can_ask": not unreadable and (bool(collection.folder) or collection.pk in sizes),
+        "busy": collection.state in BUSY,
+        "facts": [*describe_contents(collection), *collection_facts(collection, viewer, sizes)],
+        "problem": describe_problem(collection, viewer),
+    }
+
+
+def describe_contents(collection: DocumentCollection) -> list[str]:
+    """Return the indexing progress, or the number of documents."""
+    if collection.state == "indexing":
+        if not collection.total:
+            return [gettext("looking at the files")]
+        shown = {
+            "n": words.format_number(collection.done),
+            "total": words.format_number(collection.total),
+        }
+        failed = [_unreadable(collection.failed)] if collection.failed else []
+        return [gettext("%(n)s of %(total)s read") % shown, *failed]
+    if collection.is_unreadable:
+        return [words.count_noun(collection.unreadable_count, "file")]
+    return [words.count_noun(collection.documents, "document")] if collection.documents else []
+
+
+def _unreadable(number: int) -> str:
+    return gettext("%(n)s could not be read") % {"n": words.format_number(number)}
+
+
+def collection_facts(
+    collection: DocumentCollection, viewer: Viewer, sizes: Mapping[int, int]
+) -> list[str]:
+    told = []
+    if collection.pk in sizes:
+        told.append(words.format_size(sizes[collection.pk]))
+    if collection.folder:
+        told.append(gettext("a folder on the server"))
+    if collection.owner_id != viewer.pk:
+        told.append(gettext("shared by %(name)s") % {"name": collection.owner.get_username()})
+    elif collection.is_shared:
+        told.append(gettext("shared with everyone"))
+    return told
+
+
+def describe_problem(collection: DocumentCollection, viewer: Viewer) -> str:
+    """Return why a collection could not be read.
+
+    That of a folder may contain server paths, so only users who may change the collection see it.
+    """
+    if collection.is_unreadable:
+        return gettext("None of its files could be read, so nothing can be asked about them.")
+    if collection.state != "failed":
+        return ""
+    if may_change(viewer, collection):
+        return worded(collection.problem)
+    return gettext("It cannot be read at the moment; its owner can see why.")
+
+
+def collection_context(
+    collection: DocumentCollection, viewer: Viewer, sizes: Mapping[int, int]
+) -> dict[str, Any]:
+    """Return the context of a collection's page, without its files."""
+    mine = may_change(viewer, collection)
+    told = [{"path": path, "reason": worded(reason)} for path, reason in collection.unreadable]
+    listed = [file for file in told if file["path"]]
+    return {
+        **collection_line(collection, viewer, sizes),
+        "done": collection.done,
+        "total": collection.total,
+        "state_is": collection.state,
+        "indexed_at": collection.indexed_at,
+        "unreadable": listed,
+        "unreadable_count": collection.unreadable_count,
+        "unreadable_more": collection.unreadable_count - len(listed),
+        "others": next((each["reason"] for each in told if not each["path"]), ""),
+        "can_search": bool(collection.index_name),
+        "is_unreadable": collection.is_unreadable,
+        "may_change": mine,
+        "may_add": mine and not collection.folder,
+        "may_look": mine and (bool(collection.folder) or collection.state == "failed"),
+        "may_delete": mine and not collection.from_settings,
+        "folder": collection.folder if mine else "",
+        "is_attached": collection.is_attached,
+        "is_folder": bool(collection.folder),
+        "from_settings": collection.from_settings,
+        "is_shared": collection.is_shared,
+    }
+
+
+def file_row(document: Document) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "size": words.format_size(document.size),
+        "added": document.added_at,
     }

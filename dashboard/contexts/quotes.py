@@ -11,6 +11,8 @@ from itertools import chain, groupby, pairwise
 from typing import Any
 
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -33,6 +35,8 @@ _DATE_BEHIND = re.compile(r"\s\([^()]*\d{4}\)$")
 """The date that a table has in brackets behind a value."""
 FENCE = re.compile(r"^(?:```|~~~).*$", re.MULTILINE)
 """A line before or behind code."""
+WRAPPED = 50
+"""Fewest characters of the lines of a paragraph that was wrapped at a width."""
 Span = tuple[int, int]
 """Start and end in a page's text."""
 
@@ -200,6 +204,35 @@ def block_kind(content: str) -> str:
     if content.startswith("    ") or FENCE.match(content):
         return "code"
     return "lines" if "\n" in content.strip() or "\t" in content else "text"
+
+
+def document_html(text: str) -> SafeString:
+    """Return a whole text with its headings, prose and code."""
+    return format_html_join("\n", "{}", ((_block_html(text[a:b]),) for a, b in split_blocks(text)))
+
+
+def _block_html(block: str) -> SafeString:
+    content = block.strip("\n")
+    kind = block_kind(content)
+    if kind == "heading":
+        heading, _, rest = content.partition("\n")
+        return format_html("<h2>{}</h2>{}", heading.lstrip("# "), _block_html(rest) if rest else "")
+    if kind == "code":
+        fenced = FENCE.match(content)
+        lines = content.split("\n")[1:] if fenced else content.split("\n")
+        code = "\n".join(lines[:-1] if fenced and lines and FENCE.match(lines[-1]) else lines)
+        return format_html("<pre>{}</pre>", code)
+    if kind == "lines" and not _is_wrapped(content):
+        return format_html('<p class="lines">{}</p>', content)
+    return format_html("<p>{}</p>", " ".join(content.split("\n")))
+
+
+def _is_wrapped(content: str) -> bool:
+    """Return whether the lines are those of a paragraph that was wrapped at a width."""
+    lines = content.split("\n")
+    if "\t" in content or any(not line[:1].isalpha() for line in lines):
+        return False
+    return all(len(line) >= WRAPPED for line in lines[:-1])
 
 
 def split_at_quotes(

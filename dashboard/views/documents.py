@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
@@ -11,22 +11,27 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import words
-from dashboard.contexts.lists import paging_context
+from dashboard.contexts.lists import (
+    BUSY,
+    collection_context,
+    collection_line,
+    file_row,
+    paging_context,
+)
+from dashboard.contexts.quotes import document_html
 from dashboard.forms.form_errors import by_form
 from dashboard.queries import queries
 from dashboard.queries.queries import Viewer
 from dashboard.stored_texts import worded
 from research.documents.folder import CONTENT_TYPES, DocumentError
-from research.models import Collection, Document
+from research.models import Collection
 from research.services import documents
-from research.services.documents import may_change
 from research.services.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -71,17 +76,37 @@ def show_collection(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_file(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Show the text of a file, as runs read it."""
+    """Show the text of a file, as runs read it, or why there is none."""
     from research.documents.try_search import read_file  # slow import
 
     collection = queries.find_collection(request.user, public_id)
+    name, problem, file = request.GET.get("name", ""), "", None
     try:
-        text = async_to_sync(read_file)(collection, request.GET.get("name", ""))
+        file = async_to_sync(read_file)(collection, name)
     except DocumentError as error:
-        return HttpResponse(worded(error.reason), "text/plain; charset=utf-8", status=503)
-    if text is None:
+        problem = worded(error.reason)
+    if file is None and not problem:
+        problem = _why_no_text(collection, name)
+    context = {
+        "page": "documents",
+        "collection": {"id": collection.public_id, "name": collection.name},
+        "title": (file and file.title) or name,
+        "path": name,
+        "file": file,
+        "text": document_html(file.text.removeprefix(f"# {file.title}\n")) if file else "",
+        "problem": problem,
+    }
+    return render(request, "dashboard/document.html", context)
+
+
+def _why_no_text(collection: Collection, name: str) -> str:
+    """Return why a file has no text that can be shown. Raise `Http404` for one that isn't there."""
+    reason = dict(collection.unreadable).get(name) if name else None
+    if reason is not None:
+        return _("This file could not be read: %(reason)s.") % {"reason": worded(reason)}
+    if not collection.files.filter(name=name).exists():
         raise Http404("no such file")
-    return HttpResponse(text, "text/plain; charset=utf-8")
+    return _("This file has not been read yet.")
 
 
 @never_cache
@@ -91,6 +116,8 @@ def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     context = {"collection": _whole(request, collection), "swapped": True}
     name = "_collection_line.html" if "line" in request.GET else "_collection_state.html"
+    if "line" not in request.GET and not collection.folder:
+        context |= _files(request, collection)
     return render(request, f"dashboard/{name}", context)
 
 
@@ -167,8 +194,12 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
     if done.added:
         messages.info(  # no success yet: it may turn out that they cannot be read
             request,
-            ngettext("%(n)s file added.", "%(n)s files added.", len(done.added))
-            % {"n": len(done.added)},
+            ngettext(
+                "%(n)s file added, reading it now.",
+                "%(n)s files added, reading them now.",
+                len(done.added),
+            )
+            % {"n": words.format_number(len(done.added))},
         )
     for name in done.replaced:
         messages.info(request, _("%(name)s replaced the file of that name.") % {"name": name})
@@ -179,15 +210,29 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
 
 def _render_list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
     found = queries.list_collections(request.user)
-    sizes = queries.upload_sizes(found)
     context = {
         "page": "documents",
-        "collections": [collection_line(row, request.user, sizes) for row in found],
+        "groups": _groups(request.user, found),
         "accepted": ACCEPTED,
         "typed": request.POST,
         **problems,
     }
     return render(request, "dashboard/collections.html", context, status=status)
+
+
+def _groups(viewer: Viewer, found: Sequence[Collection]) -> list[dict[str, Any]]:
+    """Return the collections to choose from, and below them those of files that were attached to a
+    question.
+    """
+    sizes, asked = queries.upload_sizes(found), queries.runs_attached_to(viewer, found)
+    lines = [
+        (row.is_attached, collection_line(row, viewer, sizes) | {"run": asked.get(row.pk, "")})
+        for row in found
+    ]
+    return [
+        {"title": title, "lines": [line for is_attached, line in lines if is_attached == attached]}
+        for attached, title in ((False, ""), (True, _("Attached to questions")))
+    ]
 
 
 def _render_collection(
@@ -205,7 +250,9 @@ def _render_collection(
 
 
 def _whole(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    return collection_context(collection, request.user, queries.upload_sizes([collection]))
+    asked = queries.runs_attached_to(request.user, [collection])
+    context = collection_context(collection, request.user, queries.upload_sizes([collection]))
+    return {**context, "run": asked.get(collection.pk, "")}
 
 
 def _files(request: HttpRequest, collection: Collection) -> dict[str, Any]:
@@ -214,7 +261,9 @@ def _files(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     if collection.folder:
         return _documents(collection, request.GET.get("find", "").strip(), number)
     page = queries.page_of_files(collection, number)
-    return {"files": [file_row(row) for row in page], "paging": paging_context(page)}
+    unread = {} if collection.state in BUSY else dict(collection.unreadable)
+    rows = [{**file_row(row), "problem": worded(unread.get(row.name, ""))} for row in page]
+    return {"files": rows, "paging": paging_context(page)}
 
 
 def _documents(collection: Collection, wanted: str, number: str | None) -> dict[str, Any]:
@@ -248,114 +297,6 @@ def _search_results(request: HttpRequest, collection: Collection) -> dict[str, A
     except DocumentError as error:
         return {"query": query, "search_problem": worded(error.reason)}
     return {"query": query, "found": passage_contexts(found)}
-
-
-BUSY = frozenset({"waiting", "indexing"})
-
-
-def collection_line(
-    collection: Collection, viewer: Viewer, sizes: Mapping[int, int]
-) -> dict[str, Any]:
-    """Return a line of the list of collections. The page polls the lines that are `busy`."""
-    unreadable = collection.is_unreadable
-    return {
-        "id": collection.public_id,
-        "url": reverse("collection", args=[collection.public_id]),
-        "name": collection.name,
-        "state": words.COLLECTION["unreadable" if unreadable else collection.state],
-        "can_ask": not unreadable and (bool(collection.folder) or collection.pk in sizes),
-        "busy": collection.state in BUSY,
-        "facts": [*describe_contents(collection), *collection_facts(collection, viewer, sizes)],
-        "problem": describe_problem(collection, viewer),
-    }
-
-
-def describe_contents(collection: Collection) -> list[str]:
-    """Return the indexing progress, or the number of documents."""
-    if collection.state == "indexing":
-        if not collection.total:
-            return [_("looking at the files")]
-        shown = {
-            "n": words.format_number(collection.done),
-            "total": words.format_number(collection.total),
-        }
-        failed = [_unreadable(collection.failed)] if collection.failed else []
-        return [_("%(n)s of %(total)s read") % shown, *failed]
-    if collection.is_unreadable:
-        return [words.count_noun(collection.unreadable_count, "file")]
-    told = [words.count_noun(collection.documents, "document")] if collection.documents else []
-    if collection.unreadable_count:
-        told.append(_unreadable(collection.unreadable_count))
-    return told
-
-
-def _unreadable(number: int) -> str:
-    return _("%(n)s could not be read") % {"n": words.format_number(number)}
-
-
-def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> list[str]:
-    told = []
-    if collection.pk in sizes:
-        told.append(words.format_size(sizes[collection.pk]))
-    if collection.folder:
-        told.append(_("a folder on the server"))
-    if collection.owner_id != viewer.pk:
-        told.append(_("shared by %(name)s") % {"name": collection.owner.get_username()})
-    elif collection.is_shared:
-        told.append(_("shared with everyone"))
-    return told
-
-
-def describe_problem(collection: Collection, viewer: Viewer) -> str:
-    """Return why a collection could not be read.
-
-    That of a folder may contain server paths, so only users who may change the collection see it.
-    """
-    if collection.is_unreadable:
-        return _("None of its files could be read, so nothing can be asked about them.")
-    if collection.state != "failed":
-        return ""
-    if may_change(viewer, collection):
-        return worded(collection.problem)
-    return _("It cannot be read at the moment; its owner can see why.")
-
-
-def collection_context(
-    collection: Collection, viewer: Viewer, sizes: Mapping[int, int]
-) -> dict[str, Any]:
-    """Return the context of a collection's page, without its files."""
-    mine = may_change(viewer, collection)
-    told = [{"path": path, "reason": worded(reason)} for path, reason in collection.unreadable]
-    listed = [file for file in told if file["path"]]
-    return {
-        **collection_line(collection, viewer, sizes),
-        "done": collection.done,
-        "total": collection.total,
-        "state_is": collection.state,
-        "indexed_at": collection.indexed_at,
-        "unreadable": listed,
-        "unreadable_count": collection.unreadable_count,
-        "unreadable_more": collection.unreadable_count - len(listed),
-        "others": next((each["reason"] for each in told if not each["path"]), ""),
-        "can_search": bool(collection.index_name),
-        "is_unreadable": collection.is_unreadable,
-        "may_change": mine,
-        "may_add": mine and not collection.folder,
-        "may_look": mine and (bool(collection.folder) or collection.state == "failed"),
-        "may_delete": mine and not collection.from_settings,
-        "folder": collection.folder if mine else "",
-        "is_folder": bool(collection.folder),
-        "from_settings": collection.from_settings,
-        "is_shared": collection.is_shared,
-    }
-
-
-def file_row(document: Document) -> dict[str, Any]:
-    return {
-        "name": document.name,
-        "size": words.format_size(document.size),
-        "added": document.added_at,
-    }
 
 
 def passage_contexts(found: Sequence[Passage]) -> list[dict[str, Any]]:

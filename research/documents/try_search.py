@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import unquote
 
 from research.documents.folder import FileAddressing, part_url, whole_url
 from research.engine.text.tokens import term_set
 from research.fulltext.index import DocumentIndex
-from research.fulltext.index_queries import IndexHit, ListedDocument
+from research.fulltext.index_queries import IndexedDocument, IndexHit, ListedDocument
 from research.models import Collection
 from research.runtime import tool_factory
 
@@ -75,18 +76,30 @@ async def list_documents(
     return await index.list_documents(collection.index_name, text, start, most)
 
 
-async def read_file(collection: Collection, name: str) -> str | None:
-    """Return the text of a file as it was indexed, its parts in order; None if it isn't indexed.
+@dataclass(frozen=True)
+class FileText:
+    """A file as it was indexed, its parts in order; `title` is that of the first."""
+
+    title: str
+    text: str
+    read_at: datetime
+
+
+async def read_file(collection: Collection, name: str) -> FileText | None:
+    """Return the text of a file; None if it isn't indexed.
     `name` is its path in the collection. Raise `DocumentError`.
     """
     index, _ = tool_factory.index_and_pool()
     if not collection.index_name:
         return None
     address = FileAddressing().address(collection.index_name, name).url
-    names, texts = [collection.index_name], list[str]()
-    while document := await index.document(part_url(address, len(texts)), names):
-        texts.append(document.text)
-    return "\n\n".join(texts) if texts else None
+    names, parts = [collection.index_name], list[IndexedDocument]()
+    while document := await index.document(part_url(address, len(parts)), names):
+        parts.append(document)
+    if not parts:
+        return None
+    text = "\n\n".join(part.text for part in parts)
+    return FileText(parts[0].title, text, parts[0].indexed_at)
 
 
 async def _load_passage(

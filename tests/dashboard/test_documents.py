@@ -83,7 +83,7 @@ def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
     made = Collection.objects.get()
     assert answer.redirect_chain == [(url(made), 302)]
     shown = said(answer.content)
-    assert "2 files added." in shown and "1 file was not added" in shown
+    assert "2 files added, reading them now." in shown and "1 file was not added" in shown
     assert "budget.xlsx : only HTML, Markdown" in shown
     assert "budget.xlsx" not in text(client, url(made))
     assert [row.name for row in made.files.all()] == ["granary.txt", "lease.md"]
@@ -117,7 +117,7 @@ def test_the_list_tells_state_counts_and_owner(
 ) -> None:
     documents.change_collection(admin, mill, "The mill", shared=True)
     line = text(client, "/documents/")
-    assert "Ready 1 document · 1 could not be read" in line
+    assert "Ready, 1 unread 1 document" in line
     assert "shared with everyone" in line
     assert "shared by local" in text(signed_in(eve), "/documents/")
 
@@ -139,6 +139,34 @@ def test_the_page_lists_files_and_why_one_could_not_be_read(
     shown = text(client, url(mill))
     assert "lease.md" in shown and "2 files" in shown
     assert "1 file could not be read broken.pdf the PDF is damaged" in shown
+    page = BeautifulSoup(client.get(url(mill)).content, "html.parser")
+    broken, lease = page.select("#collection-files li")
+    assert "Could not be read: the PDF is damaged" in said(str(broken).encode())
+    assert lease.select_one(".unread") is None
+    assert "Ready, 1 unread" in shown and "Ready, 1 unread" in text(client, "/documents/")
+
+
+def test_the_end_of_the_wait_marks_the_files_that_could_not_be_read(
+    client: Client, admin: User
+) -> None:
+    made = filled(admin, "The mill", lease__md=LEASE, broken__pdf=b"no")
+    assert b'id="collection-files"' not in client.get(url(made, "state/")).content
+    index_all()
+    fragment = BeautifulSoup(client.get(url(made, "state/")).content, "html.parser")
+    assert len(fragment.select("#collection-files[hx-swap-oob] .unread")) == 1
+
+
+def test_removing_a_file_asks_first(client: Client, mill: Collection) -> None:
+    page = BeautifulSoup(client.get(url(mill)).content, "html.parser")
+    row = page.select("#collection-files li")[1]
+    assert row.select_one("details:not([open]) form button[name=name][value='lease.md']")
+    assert "Remove lease.md from this collection?" in row.get_text()
+
+
+def test_the_heading_leads_to_the_form_for_a_new_collection(client: Client) -> None:
+    page = BeautifulSoup(client.get("/documents/").content, "html.parser")
+    link = page.select_one(".title-row a")
+    assert link is not None and page.select_one(str(link["href"])) is not None
 
 
 def test_the_fragment_asks_again_only_while_there_is_something_to_wait_for(
@@ -187,7 +215,7 @@ def test_a_search_that_finds_nothing_says_what_is_not_searched(
 def test_files_are_added_replaced_and_removed(client: Client, mill: Collection) -> None:
     files = [sent("lease.md", "# Lease\n\nOther words."), sent("granary.txt", GRANARY)]
     shown = said(client.post(url(mill, "add/"), {"files": files}, follow=True).content)
-    assert "1 file added." in shown
+    assert "1 file added, reading it now." in shown
     assert "lease.md replaced the file of that name." in shown
     shown = said(client.post(url(mill, "remove/"), {"name": "granary.txt"}, follow=True).content)
     assert "granary.txt was removed." in shown
@@ -385,7 +413,7 @@ def test_a_collection_without_a_file_is_not_offered(
 def test_documents_without_a_collection_are_refused(client: Client, mill: Collection) -> None:
     answer = client.post("/", {**ASKED, "sources": "documents"})
     assert answer.status_code == 422 and not Run.objects.exists()
-    assert b"Choose at least one of your documents." in answer.content
+    assert b"Choose at least one collection." in answer.content
 
 
 def test_somebody_elses_collection_cannot_be_asked(eve: User, mill: Collection) -> None:
@@ -418,11 +446,41 @@ def test_the_name_of_a_file_opens_its_text(client: Client, eve: User, mill: Coll
     soup = BeautifulSoup(client.get(url(mill)).content, "html.parser")
     links = {each.get_text(): each["href"] for each in soup.select(".sources li a")}
     answer = client.get(links["lease.md"])
-    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert "rent" in answer.content.decode()
-    for name in ("broken.pdf", "../lease.md", ""):
+    page = BeautifulSoup(answer.content, "html.parser")
+    assert [each.get_text() for each in page.select("h1, .stored h2")] == [
+        "Lease of the mill",
+        "Rent",
+    ]
+    assert "The rent of the mill" in page.select(".stored p")[0].get_text()
+    assert page.select_one(f"article > p a[href='{url(mill)}']") is not None
+    assert "lease.md · read" in said(answer.content)
+    for name in ("../lease.md", "", "other.md"):
         assert client.get(url(mill, "file/"), {"name": name}).status_code == 404
     assert signed_in(eve).get(links["lease.md"]).status_code == 404
+
+
+def test_a_file_without_a_text_says_why(client: Client, admin: User, mill: Collection) -> None:
+    shown = client.get(url(mill, "file/"), {"name": "broken.pdf"})
+    assert shown.status_code == 200
+    assert "This file could not be read: the PDF is damaged" in said(shown.content)
+    assert f'href="{url(mill)}"' in shown.content.decode()
+    documents.add_files(admin, mill, [sent("new.md", GRANARY)])
+    assert "has not been read yet" in said(
+        client.get(url(mill, "file/"), {"name": "new.md"}).content
+    )
+
+
+def test_prose_that_was_wrapped_is_one_paragraph_and_tables_stay(
+    client: Client, admin: User
+) -> None:
+    prose = "The granary was built in 1874 from the grey limestone\nof the hills above the river."
+    code = "```\nmill --grind <rye>\n```"
+    made = filled(admin, "Notes", a__md=f"# Notes\n\n{prose}\n\na\tb\n1\t2\n\n{code}")
+    index_all()
+    page = BeautifulSoup(client.get(url(made, "file/?name=a.md")).content, "html.parser")
+    shown = [(each.name, each.get("class"), each.get_text()) for each in page.select(".stored > *")]
+    assert shown[0] == ("p", None, prose.replace("\n", " "))
+    assert shown[-1] == ("pre", None, "mill --grind <rye>")
 
 
 # --- the documents of a folder -----------------------------------------------------------
@@ -452,7 +510,8 @@ def test_the_documents_of_a_folder_are_listed_and_opened(
     assert page.select_one("#documents form") is None  # all of them are in sight
     assert "1,200 crowns" in client.get(links["Lease of the mill"]).content.decode()
     assert signed_in(eve).get(links["Lease of the mill"]).status_code == 404
-    for name in ("b.pdf", "../papers/granary.txt", str(tmp_path / "papers" / "granary.txt")):
+    assert "could not be read" in client.get(url(made, "file/?name=b.pdf")).content.decode()
+    for name in ("../papers/granary.txt", str(tmp_path / "papers" / "granary.txt")):
         assert client.get(url(made, "file/"), {"name": name}).status_code == 404
 
 
@@ -514,7 +573,7 @@ def test_a_collection_without_a_readable_file_says_so_and_is_not_asked(
     documents.add_files(admin, made, [sent("lease.md", LEASE)])
     assert ticked(client) == (["documents"], ["Scans"])
     index_all()
-    assert "Ready 1 document · 1 could not be read" in text(client, "/documents/")
+    assert "Ready, 1 unread 1 document" in text(client, "/documents/")
     assert b"Ask about these" in client.get(url(made)).content
 
 
