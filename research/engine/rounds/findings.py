@@ -144,6 +144,8 @@ def check_finding(
         return
     source, *also = sources
     context = f"{page.title} {_sections_of(sources)} {question}"
+    if in_context:  # "The Debian Reference advises": a claim may say whose page it is from
+        context = f"{context} {page.site} {page.domain}"
     lent = _lent(claim, context, (lines[0], *beside), sources) if keeps_all else None
     if _is_carried_together(claim, sources, context, lent, refuses_by):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))

@@ -288,3 +288,16 @@ def test_a_sentence_beside_those_pointed_at_comes_along_if_the_claim_has_words_o
     unmet = "The full check decrypts all data on a schedule."
     assert with_neighbours(unmet, pointed, lines, ASKED) == pointed
     assert with_neighbours(said, [lines[lamps]], lines, ASKED) == [lines[lamps]]
+
+
+def test_a_claim_may_name_the_site_or_the_collection_that_its_page_is_from() -> None:
+    [line, *_] = _lines("Never hard code a passphrase in any script.")
+    own = replace(line.page, site="Keeper Reference", domain="harbour-handbook")
+    line = replace(line, page=own)
+    aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
+    for name, is_kept in (
+        ("The Keeper Reference", True), ("The Harbour Handbook", True), ("The Gull Gazette", False),
+    ):  # fmt: skip
+        reading, said = Reading(), f"{name} says never to hard code a passphrase in any script."
+        check_finding(reading, said, [line], aspect, ASKED, 3, "things", in_context=True)
+        assert [each.claim == said for each in reading.findings] == [is_kept]
