@@ -24,6 +24,7 @@ from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.quotes import plain_quote
 from research.engine.report.parts.comparison import gives_value
 from research.engine.report.report_i18n import labels_for
+from research.engine.text.entities import find_numbers
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import term_set
 from research.models import Evidence, EvidenceSource, PageText
@@ -265,6 +266,10 @@ def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
 
 QUOTATION = words.State(_("Statement: a quotation, word for word"), "check", "good")
 VALUE = words.State(_("Value: found in the quote by code"), "check", "good")
+VALUE_OF_SEVERAL = words.State(_("Value: found in its quotes together by code"), "check", "good")
+VALUE_BY_MODEL = words.State(
+    _("Value: judged by the model to follow from its quotes"), "check", "good"
+)
 COMPUTED = words.State(_("Statement: computed by code from the quotes’ figures"), "check", "good")
 BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "good")
 BY_MODEL = words.State(
@@ -363,12 +368,30 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
             value.casefold() in quote.quote.casefold() or gives_value(quote.quote, value)
             for quote in quotes
         )
-        return VALUE if is_there else NOT_CHECKED
+        return VALUE if is_there else _check_of_cell(value, said, quotes, checks)
     if any(line.startswith(text.bare.rstrip(".。")) for line in rows.calculations):
         return COMPUTED
     if is_carried(text.bare, said.evidence, quotes, rows.run.question):
         return BY_CODE
     return by_counts(checks)
+
+
+def _check_of_cell(
+    value: str,
+    said: CitedStatement,
+    quotes: Sequence[EvidenceSource],
+    checks: Mapping[str, Any],
+) -> words.State:
+    """Return what vouches for a value that no quote has by itself: its words are those of all
+    quotes and of their claims, or the model judged it with the statements.
+    """
+    claims = " ".join(record.claim for record in said.evidence)
+    names = f"{said.said.heading} {said.said.label}"
+    told = " ".join(quote.quote for quote in quotes)
+    numbers = {*find_numbers(value)} <= {*find_numbers(told)}
+    if numbers and gives_value(f"{told} {claims} {names}", value):
+        return VALUE_OF_SEVERAL
+    return VALUE_BY_MODEL if numbers and checks.get("by_model") else NOT_CHECKED
 
 
 def is_carried(

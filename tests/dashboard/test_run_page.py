@@ -503,6 +503,26 @@ def test_a_value_of_a_table_is_found_in_its_quote_without_the_date_beside_it(
     assert ("not checked whether it follows" in html) is not is_found
 
 
+@pytest.mark.parametrize(
+    ("value", "checks", "told"),
+    [
+        ("grow old", {}, "Value: found in its quotes together by code"),  # of the claim
+        ("venerable, optional", {"by_model": 2}, "Value: judged by the model to follow"),
+        ("venerable, optional", {"by_code": 2}, "not checked whether it follows"),
+        ("700 years", {"by_model": 2}, "not checked whether it follows"),
+    ],
+)
+def test_a_value_in_other_words_than_its_quote_says_what_vouches_for_it(
+    client: Client, admin: User, value: str, checks: dict[str, int], told: str
+) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, f"## Table\n\n|  | Now |\n| --- | --- |\n| Age | {value} [1] |\n")
+    Report.objects.update(checks=checks)
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=PANEL).content.decode()
+    assert told in html
+
+
 def test_a_step_that_the_model_infers_is_called_so(client: Client, admin: User) -> None:
     run = make_run(admin, "completed")
     add_evidence(run, 1)

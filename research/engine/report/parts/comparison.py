@@ -20,7 +20,7 @@ Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 LEAST_COMPARED = 2
 MISSING = "–"
-LONGEST_VALUE = 12
+LONGEST_VALUE = 16
 """Words of a cell."""
 _COUNTING = term_set("all any both certain each few many most no none not only other some several")
 LONGEST_COLUMN = 40

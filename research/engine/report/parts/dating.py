@@ -36,6 +36,10 @@ _CHANGES = re.compile(
     r"|jaar geleden|tijdlijn|geschiedenis van|(?:is|zijn) veranderd)\b",
     re.IGNORECASE,
 )
+# "server-2019-08-11", "2015-05-08 21:40:19.88"
+_PRINTED = re.compile(
+    r"\S*[^\W\d][-_.:/]*\d{4}-\d\d-\d\d\S*|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\S*"
+)
 DAY, MONTH, YEAR = 10, 7, 4
 """Characters of a date such as `2026-03-01`, of its month and of its year."""
 HALF_ALIKE, MOST_ALIKE = 0.5, 2 / 3
@@ -191,9 +195,10 @@ def tells_in_order(record: Evidence, old: Evidence, new: Evidence) -> bool:
 
 def stated_date(record: Evidence) -> str:
     """Return the latest date that a claim itself states, of its figures if it has any; "" if it
-    states none.
+    states none. The days in names and in what a program prints date nothing.
     """
-    return figure_date(record.claim) if record.dates_clauses else latest_date(record.claim)
+    claim = _PRINTED.sub(" ", record.claim)
+    return figure_date(claim) if record.dates_clauses else latest_date(claim)
 
 
 def figure_date(claim: str, value: str = "") -> str:
@@ -243,7 +248,7 @@ def age_mark(
         has_figure = has_figure and gives_quantity(said.body)
     if stale.tells_undated and has_figure and not date:
         return words["undated"]
-    has_figure = has_figure and bool(amounts_of(said.body) - {"1"})  # "one learns"
+    has_figure = has_figure and _may_change(said.body)
     dated = figure_date(said.body) if has_figure and told else ""
     if has_figure and not dated:
         seen = filter(None, (first_seen(each, ledger) for each in records))
@@ -263,6 +268,14 @@ def age_mark(
     mark = words["older_figure" if has_figure else "older_source"]
     is_told = bool(dated if has_figure else told) or date[:YEAR] in said.body
     return mark if is_told or is_named else f"{mark}, {date[:YEAR]}"
+
+
+def _may_change(text: str) -> bool:
+    """Return whether a text has a figure that may be another one later: not "two" of "two full
+    backups are kept", nor "one" of "one learns".
+    """
+    digits = set(re.findall(r"\d+", text))
+    return any(len(each) > 1 or each in digits for each in amounts_of(text) - {"1"})
 
 
 def _is_final(records: Iterable[Evidence], ledger: Ledger, stale: Stale) -> bool:
