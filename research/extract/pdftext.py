@@ -32,6 +32,11 @@ _SPACE = re.compile(r"[\s\x00-\x1f\x7f]+")
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,5}(?![\d.,])")
 # "- ", "12) "
 _ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
+# "7.8 Boards with SATA"; not "1.2 million", nor a line of a table of contents
+_SECTION = re.compile(
+    r"(\d{1,2}(?:\.\d{1,2}){1,4})\.? (?=[^\W\d_])(?=[^a-z])(?!.*(?:\. ?){4})[^.;,:]*$"
+)
+_LONGEST_SECTION = 80
 # "hyphen-" at the end of a line
 _BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -134,13 +139,21 @@ def _without(page: list[str], number: int, running: set[tuple[str, int]]) -> lis
 
 
 def _paragraphs(lines: Sequence[str], words: Counter[str]) -> Iterator[str]:
-    """Join lines up to a blank line, a short line or the next list item."""
+    """Join lines up to a blank line, a short line, the next list item or a numbered heading. A line
+    that begins with "#" in the file, such as a comment of a script, is none.
+    """
     full = _SHORT_LINE * max(map(len, lines))
     paragraph = ""
     for line in lines:
-        if paragraph and (not line or _ITEM.match(line)):
+        heading = _SECTION.match(line) if len(line) <= _LONGEST_SECTION else None
+        if paragraph and (not line or heading or _ITEM.match(line)):
             yield paragraph
             paragraph = ""
+        if heading:
+            yield f"{'#' * (2 + heading[1].count('.'))} {line}"
+            continue
+        if not paragraph and line.startswith("#"):
+            line = f"\\{line}"
         paragraph = _joined(paragraph, line, words) if line else ""
         if line and len(line) < full:
             yield paragraph
@@ -174,7 +187,7 @@ def _has_image(page: PageObject) -> bool:
 def _title(reader: PdfReader, texts: Sequence[tuple[int, str]], url: str) -> str:
     """Return the title property, else a short first line, else the file name."""
     said = _SPACE.sub(" ", (reader.metadata and reader.metadata.title) or "").strip()
-    first = texts[0][1].split("\n", 1)[0]
+    first = texts[0][1].split("\n", 1)[0].lstrip("#\\ ")
     name = unquote(urlsplit(url).path.rpartition("/")[2])
     return (said or (first if len(first) <= 100 else name))[:MAX_TITLE]
 

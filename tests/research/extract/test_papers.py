@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections import Counter
 
 import docx
 import pytest
@@ -188,3 +189,26 @@ async def test_both_are_found_in_a_folder_and_broken_ones_are_listed(tmp_path):
     [hit] = await index.search("lantern keeper's granite", ["notes"], 1)
     assert hit.url == "file:///notes/log.docx"
     index.close()
+
+
+def test_numbered_headings_of_a_pdf_are_headings_and_its_comments_are_none():
+    lines = [
+        "1 Boards . . . . . . . . . . . 3",
+        "7.7 Boards of the harbour",
+        "The first board has a port for disks and needs five volts of power, as all the others do.",
+        "7.7.6 Known Issues",
+        "- Revision K of this board does not work properly with any of the disks of the harbour.",
+        "7.8 Boards of the mill",
+        "# apt update",
+        "It has 1.2 million readers in all the towns on the coast and inland, too.",
+    ]
+    assert [*pdftext._paragraphs(lines, Counter())] == [
+        lines[0],
+        "### 7.7 Boards of the harbour",
+        lines[2],
+        "#### 7.7.6 Known Issues",
+        lines[4],
+        "### 7.8 Boards of the mill",
+        "\\# apt update",
+        lines[7],
+    ]
