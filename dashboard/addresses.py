@@ -67,3 +67,8 @@ def link_to_share(request: HttpRequest, link: ShareLink) -> str:
     if settings.PUBLIC_URL == settings.LOCAL_URL:
         return request.build_absolute_uri(path)
     return f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+
+
+def anchor_of(number: int, place: int) -> str:
+    """Return the anchor of a marker in a report: of its number, or of a later occurrence."""
+    return f"cite-{number}-{place}" if place else f"cite-{number}"

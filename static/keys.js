@@ -25,7 +25,7 @@
     k: () => move(-1),
     f: () => press("#ask-on textarea", "focus"),
     t: () => press(".run-tabs a:not([aria-current])"),
-    e: () => press(".exports summary"),
+    e: () => press(".exports summary") !== false && press(".exports summary", "focus"),
   };
 
   // Ctrl+Enter

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import titles, words
 from dashboard.contexts.pending_commands import topics_told
 from dashboard.queries.run_rows import RunRows
-from research.engine.assessment.answer_status import ANSWERED, HAS_ANSWER, Trust
-from research.engine.evidence.origin import is_collection, origin_of
+from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
 from research.engine.untrusted.search_words import USER
@@ -200,57 +199,6 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     if alone:
         parts.append(_count_alone(alone, noun) % {"n": alone, "total": len(asked)})
     return " ".join(parts)
-
-
-Limits: TypeAlias = list[tuple[str, str]]
-"""What limits the answers of a run: kinds, each with its words."""
-
-
-def limits_of(
-    trust: Trust | None,
-    marks: Sequence[AnswerStatus],
-    cited: Collection[str],
-    *,
-    open_points: int = 0,
-    disputes: int = 0,
-) -> Limits:
-    """Return what limits a run's answers, as its page and the lists say it beside its state: how
-    many points are "open", on how many of its report sources disagree ("disputed"), and how many
-    answers rest on one site ("alone"), or that all that is `cited` is from one.
-    """
-    if trust not in HAS_ANSWER:
-        return []
-    disputed = max(disputes, Counter(marks)[AnswerStatus.DISPUTED])
-    told = []
-    if open_points:
-        told.append(("open", words.count_open(open_points)))
-    if disputed:
-        text = ngettext("%(n)s point disputed", "%(n)s points disputed", disputed)
-        told.append(("disputed", text % {"n": words.format_number(disputed)}))
-    if alone := _describe_alone(marks, cited):
-        told.append(("alone", alone))
-    return told
-
-
-def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
-    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
-        return gettext("one site only")
-    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(origin_of, cited)}) == 1:
-        return gettext("one collection only")
-    alone = Counter(marks)[AnswerStatus.ONE_SOURCE]
-    if not alone or len(marks) < 2:
-        return ""
-    is_files = bool(cited) and all(url.startswith("file:") for url in cited)
-    told = (
-        ngettext("%(n)s from one document", "%(n)s from one document each", alone)
-        if is_files
-        else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
-    )
-    return told % {"n": alone}
-
-
-def join_limits(limits: Limits) -> str:
-    return " · ".join(text for _, text in limits)
 
 
 def _count_alone(alone: int, noun: str) -> str:

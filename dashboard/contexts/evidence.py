@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from dashboard import words
-from dashboard.addresses import address_of
-from dashboard.contexts.quotes import anchor_of, quote_pieces
+from dashboard.addresses import address_of, anchor_of
+from dashboard.contexts.quotes import quote_pieces
 from dashboard.markdown.statements import CitedText, cited_texts
 from dashboard.queries.run_rows import RunRows, labels_at
 from dashboard.stored_texts import worded

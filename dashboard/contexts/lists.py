@@ -17,7 +17,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from dashboard import words
-from dashboard.contexts.aspects import Limits, join_limits, limits_of
+from dashboard.contexts.quality import Limits, join_limits, limits_of
 from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown.parsing import MARKER
 from dashboard.queries.queries import Viewer

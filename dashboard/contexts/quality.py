@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -15,13 +16,17 @@ from django.utils.translation import ngettext
 
 from dashboard import words
 from dashboard.addresses import address_of
-from dashboard.contexts.aspects import describe_open, exclude_dropped, limits_of, may_answer
+from dashboard.contexts.aspects import describe_open, exclude_dropped, may_answer
 from dashboard.contexts.evidence import describe_cited
 from dashboard.markdown.disputes import DISPUTE
 from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
+from research.engine.assessment.answer_status import HAS_ANSWER, Trust
+from research.engine.evidence.origin import is_collection, origin_of
+from research.engine.records import AnswerStatus
+from research.fetch.sites import independence_key
 from research.models import GateResult, Report, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
@@ -31,6 +36,74 @@ LEFT, TOP, BOTTOM = 74, 20, 108
 BEST = 10.0
 LEAST_GAP = 0.8
 """Points of the score from which on the name of the target doesn't lie on a number of the axis."""
+
+
+LEAST_CITED, MOST = 5, 0.9
+"""Cited pages from which on this share of them makes nearly all."""
+Limits: TypeAlias = list[tuple[str, str]]
+"""What limits the answers of a run: kinds, each with its words."""
+
+
+def limits_of(
+    trust: Trust | None,
+    marks: Sequence[AnswerStatus],
+    cited: Collection[str],
+    *,
+    open_points: int = 0,
+    disputes: int = 0,
+) -> Limits:
+    """Return what limits a run's answers, as its page and the lists say it beside its state: how
+    many points are "open", on how many of its report sources disagree ("disputed"), and how many
+    answers rest on one site ("alone"), or that all that is `cited` is from one.
+    """
+    if trust not in HAS_ANSWER:
+        return []
+    disputed = max(disputes, Counter(marks)[AnswerStatus.DISPUTED])
+    told = []
+    if open_points:
+        told.append(("open", words.count_open(open_points)))
+    if disputed:
+        text = ngettext("%(n)s point disputed", "%(n)s points disputed", disputed)
+        told.append(("disputed", text % {"n": words.format_number(disputed)}))
+    if alone := _describe_alone(marks, cited):
+        told.append(("alone", alone))
+    return told
+
+
+def _describe_nearly_alone(cited: Collection[str]) -> str:
+    """Return that most pages are from one site or collection: at least `MOST` of some."""
+    if len(cited) < LEAST_CITED:
+        return ""
+    origins = (origin_of(u) if is_collection(u) else independence_key(u) for u in cited)
+    [(origin, count)] = Counter(origins).most_common(1)
+    if count < MOST * len(cited):
+        return ""
+    if is_collection(origin):
+        return _("nearly all from one collection")
+    return _("nearly all from one site")
+
+
+def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
+    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
+        return _("one site only")
+    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(origin_of, cited)}) == 1:
+        return _("one collection only")
+    if nearly := _describe_nearly_alone(cited):
+        return nearly
+    alone = Counter(marks)[AnswerStatus.ONE_SOURCE]
+    if not alone or len(marks) < 2:
+        return ""
+    is_files = bool(cited) and all(url.startswith("file:") for url in cited)
+    told = (
+        ngettext("%(n)s from one document", "%(n)s from one document each", alone)
+        if is_files
+        else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
+    )
+    return told % {"n": alone}
+
+
+def join_limits(limits: Limits) -> str:
+    return " · ".join(text for _, text in limits)
 
 
 def limits_note(rows: RunRows) -> SafeString | str:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
-from dashboard.addresses import is_shared
+from dashboard.addresses import anchor_of, is_shared
 from dashboard.markdown.statements import CitedText
 from dashboard.queries.citation_queries import CitationRows, CitedStatement
 from research.engine.evidence.claim_check import check_claim
@@ -266,10 +266,7 @@ def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
 
 QUOTATION = words.State(_("Statement: a quotation, word for word"), "check", "good")
 VALUE = words.State(_("Value: found in the quote by code"), "check", "good")
-VALUE_OF_SEVERAL = words.State(_("Value: found in its quotes together by code"), "check", "good")
-VALUE_BY_MODEL = words.State(
-    _("Value: judged by the model to follow from its quotes"), "check", "good"
-)
+VALUE_BY_MODEL = words.State(_("Value: judged by the model with its quotes"), "check", "good")
 COMPUTED = words.State(_("Statement: computed by code from the quotes’ figures"), "check", "good")
 BY_CODE = words.State(_("Statement: checked word for word by code"), "check", "good")
 BY_MODEL = words.State(
@@ -345,11 +342,6 @@ def _with_others(
     return replace(check, word=told)
 
 
-def anchor_of(number: int, place: int) -> str:
-    """Return the anchor of a marker in a report: of its number, or of a later occurrence."""
-    return f"cite-{number}-{place}" if place else f"cite-{number}"
-
-
 def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     """Return what found that a statement says what its quotes say.
 
@@ -363,12 +355,7 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
     if text.is_step or text.heading == labels_for(rows.run.language)["next_steps"]:
         return INFERRED
     if text.label:
-        value = _DATE_BEHIND.sub("", text.text)
-        is_there = any(
-            value.casefold() in quote.quote.casefold() or gives_value(quote.quote, value)
-            for quote in quotes
-        )
-        return VALUE if is_there else _check_of_cell(value, said, quotes, checks)
+        return _check_of_cell(_DATE_BEHIND.sub("", text.text), said, quotes, checks)
     if any(line.startswith(text.bare.rstrip(".。")) for line in rows.calculations):
         return COMPUTED
     if is_carried(text.bare, said.evidence, quotes, rows.run.question):
@@ -377,21 +364,18 @@ def check_of(said: CitedStatement, rows: CitationRows) -> words.State:
 
 
 def _check_of_cell(
-    value: str,
-    said: CitedStatement,
-    quotes: Sequence[EvidenceSource],
-    checks: Mapping[str, Any],
+    value: str, said: CitedStatement, quotes: Sequence[EvidenceSource], checks: Mapping[str, Any]
 ) -> words.State:
-    """Return what vouches for a value that no quote has by itself: its words are those of all
-    quotes and of their claims, or the model judged it with the statements.
+    """Return what vouches for a value: its quotes, with their claims for words that they lack, or
+    the model, which judged it with the statements.
     """
-    claims = " ".join(record.claim for record in said.evidence)
-    names = f"{said.said.heading} {said.said.label}"
     told = " ".join(quote.quote for quote in quotes)
-    numbers = {*find_numbers(value)} <= {*find_numbers(told)}
-    if numbers and gives_value(f"{told} {claims} {names}", value):
-        return VALUE_OF_SEVERAL
-    return VALUE_BY_MODEL if numbers and checks.get("by_model") else NOT_CHECKED
+    claims = " ".join(record.claim for record in said.evidence)
+    has_figures = {*find_numbers(value)} <= {*find_numbers(told)}
+    around = f"{told} {claims} {said.said.heading} {said.said.label}"
+    if value.casefold() in told.casefold() or (has_figures and gives_value(around, value)):
+        return VALUE
+    return VALUE_BY_MODEL if has_figures and checks.get("by_model") else NOT_CHECKED
 
 
 def is_carried(

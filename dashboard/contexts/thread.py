@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence, Set
 from typing import Any
 
 from django.db.models import prefetch_related_objects
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext, override
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
-from dashboard.addresses import address_of, is_shared
+from dashboard.addresses import address_of, anchor_of, is_shared
 from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
-from dashboard.contexts.quotes import anchor_of
 from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.queries import thread_queries
@@ -36,6 +36,11 @@ DOUBTED_SHOWN = 5
 TITLE_LENGTH = 110
 REPORT_TASKS = ("draft", "section", "summary")
 """The tasks in which a model writes the text of a report."""
+# "whether it encrypts", "wie lange es dauert"
+INDIRECT = re.compile(
+    r"(?:whether|how|which|what|when|where|who|why|ob|wie|welche[rsn]?|was|wann|wo|wer|warum)\b",
+    re.IGNORECASE,
+)
 SUGGESTED = 3
 """Maximum follow-up questions that a report suggests."""
 
@@ -158,13 +163,13 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
     taken = len(gone - before - set(labels))
     told = [
         ngettext(
-            "If rejected, a revision leaves out %(n)s statement.",
-            "If rejected, a revision leaves out %(n)s statements.",
+            "Rejecting it takes %(n)s statement out of a revision.",
+            "Rejecting it takes %(n)s statements out of a revision.",
             lost,
         )
         if lost
-        else gettext("If rejected, a revision leaves out no statement."),
-        ngettext("%(n)s keeps its other sources.", "%(n)s keep their other sources.", kept)
+        else gettext("Rejecting it takes no statement out of a revision."),
+        ngettext("%(n)s still has other sources.", "%(n)s still have other sources.", kept)
         if kept
         else "",
         ngettext(
@@ -284,9 +289,15 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
 
 
 def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
-    """Return follow-up questions, each as it is asked and as it is shown: what stayed open, then
-    what sources disagree on and, if a model judged them, what only one of them says.
+    """Return follow-up questions in the language of the run, each as it is asked and as it is
+    shown: what stayed open, then what sources disagree on and, if a model judged them, what only
+    one of them says.
     """
+    with override(rows.run.language or get_language()):
+        return _suggested(rows)
+
+
+def _suggested(rows: RunRows) -> list[tuple[str, str]]:
     parts = exclude_dropped(rows.progress.aspects)
     unanswered = {part.id: part.text for part in parts if part.mark not in ANSWERED}
     open_texts = [*unanswered.values(), *_points_left(rows, unanswered)]
@@ -326,10 +337,12 @@ def _points_left(rows: RunRows, unanswered: Collection[str]) -> list[str]:
 
 
 def _as_question(text: str) -> str:
-    text = capitalize_heading(text.strip().rstrip("."))
+    text = text.strip().rstrip(".")
     if text.endswith(("?", "？")):
-        return text
-    return gettext("%(topic)s: what is known?") % {"topic": text}
+        return capitalize_heading(text)
+    if INDIRECT.match(text):
+        return gettext("Find out %(question)s.") % {"question": text}
+    return gettext("What is known about this: %(topic)s?") % {"topic": text}
 
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:

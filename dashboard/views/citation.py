@@ -212,9 +212,10 @@ def support_of(rows: CitationRows) -> str:
     own = _sources_behind(rows.quotes)
     if own == told:
         return _("The statement rests on %(sources)s.") % {"sources": told}
-    return _(
-        "What this number stands for rests on %(own)s, the whole statement on %(sources)s."
-    ) % {"own": own, "sources": told}
+    return _("This citation rests on %(own)s, the whole statement on %(sources)s.") % {
+        "own": own,
+        "sources": told,
+    }
 
 
 def _sources_behind(quotes: Iterable[EvidenceSource]) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
@@ -22,6 +23,7 @@ from research.engine.verifier.qualification import is_qualified
 from research.fulltext.meaning import EmbeddingFailedError
 from research.llm.local import LocalServer, find_local
 from research.llm.probe import Probe, probe_model
+from research.llm.settings import ModelSettings, is_loopback
 from research.llm.window import Window
 from research.runtime import installation, status_summary, tool_factory, verifier
 from research.runtime.installation import Installation
@@ -181,7 +183,7 @@ async def check_model(now: Installation) -> list[Check]:
         _form(found),
         _manner(found),
         _able(found, now),
-        _price(wanted.research_model, status_summary.price_known(wanted)),
+        _price(wanted, status_summary.price_known(wanted)),
     ]
 
 
@@ -229,8 +231,8 @@ WIDEN = {
 
 def _check_window(window: Window | None) -> Check:
     if window is None:
-        return Check("Context window", "fair", "The server doesn't tell its window.",
-                     "Set MODEL_CONTEXT_TOKENS, so that nothing is cut in silence.")  # fmt: skip
+        return Check("Context window", "fair", "The server doesn't report its context window.",
+                     "Set MODEL_CONTEXT_TOKENS, so that nothing is cut silently.")  # fmt: skip
     found = f"{window.tokens:,} tokens"
     found += (
         f" of the model's {window.most:,}" if window.most and window.most > window.tokens else ""
@@ -278,7 +280,7 @@ def _able(found: Probe, now: Installation) -> Check:
     small = now.defaults.model_profile == "small"
     if found.able:
         return Check("Profile", "good", f"It read a short text right; {_profile(small)}.")
-    found_wrong = f"It read a short text wrong; {_profile(small)}."
+    found_wrong = f"It misread a short text; {_profile(small)}."
     if small:
         return Check("Profile", "good", found_wrong)
     advice = "Choose the small profile (MODEL_PROFILE=small): short prompts, one task at a time."
@@ -289,9 +291,12 @@ def _profile(small: bool) -> str:
     return f"the {'small' if small else 'standard'} profile is used"
 
 
-def _price(model: str, known: bool) -> Check:
+def _price(wanted: ModelSettings, known: bool) -> Check:
+    model = wanted.research_model
     if known:
         return Check("Price", "good", f"The price of {model} is known.")
+    if is_loopback(urlsplit(wanted.address).hostname or ""):
+        return Check("Price", "good", f"{model} runs on this machine, so runs count as free.")
     named = f"MODEL_PRICES={model}=INPUT/OUTPUT names it, in dollars per million tokens."
     return Check(
         "Price", "idle", f"The price of {model} is unknown, and so is what runs cost.", named

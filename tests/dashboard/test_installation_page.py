@@ -49,7 +49,7 @@ def test_a_local_server_is_found_and_used_by_one_button(
     assert "Found on this machine" in page and server.url("/v1") in page
     offer = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
     tried = client.post("/installation/", offer, follow=True).content.decode()
-    assert "Works, with 1 limit " in tried and "tell its window" in tried
+    assert "Works, with 1 limit " in tried and "report its context window" in tried
     assert "Answers keep to a JSON schema" in tried
     assert current_installation()["RESEARCH_MODEL"] == "scripted"
     assert "scripted at" in client.get("/").content.decode()

@@ -452,7 +452,7 @@ def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run
     assert not page.select(".cite.single")
     for number in (1, 2):
         panel = shown(client, f"/runs/{run.public_id}/citations/{number}/")
-        told = "What this number stands for rests on 1 site, the whole statement on 2 sites."
+        told = "This citation rests on 1 site, the whole statement on 2 sites."
         assert text(panel, ".rests-on") == told
     second.quotes.update(independence_key=EvidenceSource.objects.first().independence_key)
     panel = shown(client, f"/runs/{run.public_id}/citations/1/")
@@ -602,7 +602,7 @@ def test_each_round_says_in_a_line_what_it_did_and_what_came_of_it(
     assert text(first, ".round-figures") == "score 5.5 1 of 2 answered 2 points missing"
     run.gaps.filter(label="G1").update(critical=True)
     first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round")
-    assert text(first, ".round-figures").endswith("2 points missing (1 needed)")
+    assert text(first, ".round-figures").endswith("2 points missing (1 of them essential)")
     Run.objects.update(termination_text="Going on.")
     first, second = shown(client, f"/runs/{run.public_id}/research/").select(".round-told")
     assert "Going on." not in text_of(first) and "Going on." in text_of(second)
@@ -628,7 +628,7 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     panel = BeautifulSoup(answer.content, "html.parser")
     assert text(panel, ".judge > p") == (
-        "Does this quote support the statement? If rejected, a revision leaves out 2 statements."
+        "Does this quote support the statement? Rejecting it takes 2 statements out of a revision."
     )
     link = panel.find("a", rel="noopener")
     assert isinstance(link, Tag) and link.get_text() == "Open original page ↗"

@@ -506,8 +506,8 @@ def test_a_value_of_a_table_is_found_in_its_quote_without_the_date_beside_it(
 @pytest.mark.parametrize(
     ("value", "checks", "told"),
     [
-        ("grow old", {}, "Value: found in its quotes together by code"),  # of the claim
-        ("venerable, optional", {"by_model": 2}, "Value: judged by the model to follow"),
+        ("grow old", {}, "Value: found in the quote by code"),  # and its claim
+        ("venerable, optional", {"by_model": 2}, "Value: judged by the model"),
         ("venerable, optional", {"by_code": 2}, "not checked whether it follows"),
         ("700 years", {"by_model": 2}, "not checked whether it follows"),
     ],
