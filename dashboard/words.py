@@ -362,6 +362,14 @@ def readable_url(url: str) -> str:
     return shown
 
 
+def site_of_documents(url: str) -> Site:
+    """Return the collection of a document as a site; a shared report names none."""
+    if is_shared():
+        return Site(gettext("Documents"))
+    attached = _is_attached_file(url)
+    return Site(gettext("Attached files") if attached else collection_name(origin_of(url)))
+
+
 def _is_attached_file(url: str) -> bool:
     origin = origin_of(url)
     return is_collection(origin) and is_attached(collection_name(origin))

@@ -127,6 +127,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
             "headings": written.get("headings", ()),
             "disputes": written.get("disputes", ()),
             "cites": bool(written),
+            "has_lone": written.get("has_lone", False),
         },
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},

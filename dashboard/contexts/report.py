@@ -64,6 +64,7 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         "disputes": []
         if folded
         else [(each.anchor, titles.shorten(each.text, DISPUTE_LENGTH)) for each in parts.disputes],
+        "has_lone": 'class="cite single' in f"{parts.answer}{parts.body}",
         "checked": describe_checks(version.checks) if is_answered else "",
         "sources": address_of(run, "sources"),
     }

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import titles, words
-from dashboard.addresses import address_of, is_attached, is_shared
+from dashboard.addresses import address_of, is_shared
 from dashboard.contexts.aspects import count_answered, describe_uncertainty, exclude_dropped
 from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
@@ -26,7 +26,7 @@ from dashboard.queries.usage import seconds_per_call
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.budget.estimate import SECONDS_PER_CALL
-from research.engine.evidence.origin import collection_name, is_collection, origin_of
+from research.engine.evidence.origin import is_collection, origin_of
 from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
@@ -504,19 +504,13 @@ def _cited_sites(rows: RunRows, cited: Sequence[str]) -> list[words.Site]:
         is_document = in_collections and is_collection(origin)
         place = origin if is_document else words.short_place(url)
         counts[place] += 1
+        told = words.count_noun(counts[place], "document")
         named[place] = (
-            words.Site(
-                f"{_collection_word(origin)} · {words.count_noun(counts[place], 'document')}"
-            )
+            words.Site(f"{words.site_of_documents(url).name} · {told}")
             if is_document
             else words.site_of(url, rows.site_names.get(url), titles.get(url, ""))
         )
     return [named[place] for place, _ in counts.most_common()]
-
-
-def _collection_word(origin: str) -> str:
-    name = collection_name(origin)
-    return gettext("Attached files") if is_attached(name) else name
 
 
 def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from dashboard import words
+from dashboard.addresses import is_shared
 from dashboard.contexts.evidence import (
     day_of,
     describe_cited,
@@ -24,6 +25,7 @@ from dashboard.queries.citation_queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
+from research.engine.evidence.origin import origin_of
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.titles import shorten_titles
 from research.models import EvidenceSource, Source
@@ -148,12 +150,17 @@ def _group_by_site(pages: Sequence[Same], order: str, cited: Cited) -> list[list
     """Return the pages of each site in the order of the first ones; by citations in that of all."""
     groups = dict[str, list[Same]]()
     for same in pages:
-        url = same[0].url
-        is_file = urlsplit(url).hostname is None
-        groups.setdefault("" if is_file else words.short_place(url), []).append(same)
+        groups.setdefault(_site_key(same[0].url), []).append(same)
     if order != "cited":
         return list(groups.values())
     return sorted(groups.values(), key=lambda group: -_cited_in_all(group, cited))
+
+
+def _site_key(url: str) -> str:
+    """Return the site of a web page or the collection of a document; a shared report hides it."""
+    if urlsplit(url).hostname is not None:
+        return words.short_place(url)
+    return "" if is_shared() else origin_of(url)
 
 
 def _cited_in_all(group: Sequence[Same], cited: Cited) -> int:
@@ -168,12 +175,12 @@ def _site_group(
     *,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Return a site: its name, kind, what it gives in all, and its pages. Documents are one."""
+    """Return a site: its name, kind, what it gives in all, and its pages."""
     first = group[0][0]
     is_file = urlsplit(first.url).hostname is None
     kinds = {row.kind for row, *_ in group}
     kind = first.kind if len(kinds) == 1 and not is_file else ""
-    site = words.Site(gettext("Documents")) if is_file else _name_site(group)
+    site = words.site_of_documents(first.url) if is_file else _name_site(group)
     pages = [_source(same, rows, cited, earlier, names_kind=not kind) for same in group]
     titles = {same[0].url: page["title"] for same, page in zip(group, pages, strict=True)}
     short = shorten_titles(titles, site.name).titles
@@ -257,7 +264,9 @@ def _fold(
     title: words.Text, says: words.Text, sites: list[dict[str, Any]], is_open: bool
 ) -> dict[str, Any]:
     to_undo = any(site["never"] for site in sites)
-    pages = sum(1 + len(page["copies"]) for site in sites for page in site["pages"])
+    entries = [page for site in sites for page in site["pages"]]
+    listed = [entry for page in entries for entry in (page, *page["copies"])]
+    pages = sum(bool(entry["markers"]) for entry in listed) or len(listed)
     return {
         "title": title,
         "says": says,

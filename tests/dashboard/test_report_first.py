@@ -788,3 +788,13 @@ def test_cited_documents_stand_under_their_collections(client: Client, run: Run)
     assert "restic · 1 document" in text(page, ".answer-sites")
     run.reports.update(citations=cited[:2])
     assert "documents" not in text(shown(client, f"/runs/{run.public_id}/"), ".answer-sites")
+
+
+def test_sources_group_documents_by_their_collections(client: Client, run: Run) -> None:
+    for url in ("file:///borg/a.md", "file:///borg/b.md", "file:///restic/a.md"):
+        Source.objects.create(
+            run=run, url=url, url_key=url, title=url[-4:], round=1, status="cited"
+        )
+    page = shown(client, f"/runs/{run.public_id}/sources/")
+    named = " ".join(text_of(each) for each in page.select("h3"))
+    assert "borg" in named and "restic" in named
