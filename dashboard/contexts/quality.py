@@ -194,7 +194,8 @@ def _describe_doubt(rows: RunRows, cited: Sequence[str]) -> Iterator[dict[str, A
         yield {"text": _link(single, told, n=words.format_number(alone))}
     if cut := checks.get("cut"):
         told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
-        yield {"text": _link(research, told, n=words.format_number(cut))}
+        checked = f"{research}#figures-of-the-check" if research else ""
+        yield {"text": _link(checked, told, n=words.format_number(cut))}
 
 
 def _link(address: str, told: str, **values: str) -> SafeString | str:

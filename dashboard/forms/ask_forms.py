@@ -61,7 +61,7 @@ def _describe_rounds(least: int, most: int) -> str:
         text = ngettext("up to %(n)s round", "up to %(n)s rounds", most)
         return text % {"n": format_number(most)}
     numbers = {"least": format_number(least), "most": format_number(most)}
-    return gettext("%(least)s–%(most)s rounds, depending on the question") % numbers
+    return gettext("%(least)s–%(most)s rounds") % numbers
 
 
 def has_gaps(question: str) -> bool:

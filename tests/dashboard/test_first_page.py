@@ -75,14 +75,14 @@ def test_each_depth_says_what_it_gives(client: Client, settings: Settings) -> No
     settings.RESEARCH_MODEL = "qwen3:8b"
     assert depths() == [
         "Quick 150–390 words up to 2 rounds",
-        "Standard 300–1,500 words 2–5 rounds, depending on the question",
-        "Thorough 900–6,000 words 3–5 rounds, depending on the question",
+        "Standard 300–1,500 words 2–5 rounds",
+        "Thorough 900–6,000 words 3–5 rounds",
     ]
     settings.RESEARCH_MODEL = ""
     assert depths() == [
         "Quick up to 2 rounds",
-        "Standard 2–5 rounds, depending on the question",
-        "Thorough 3–5 rounds, depending on the question",
+        "Standard 2–5 rounds",
+        "Thorough 3–5 rounds",
     ]
 
 

@@ -742,7 +742,7 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
         assert on_wide == ["cites 2 pages from 2 sites"]
         assert [link["href"] for link in head.select(".verdict-line a")] == [
             f"{address}evidence/?standing=alone",
-            f"{address}research/",
+            f"{address}research/#figures-of-the-check",
             f"{address}sources/",
         ]
     listed = shown(client, f"{address}evidence/?standing=alone")
