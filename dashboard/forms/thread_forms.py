@@ -9,6 +9,7 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.forms.knob_labels import CHOICES
 from dashboard.forms.knobs import DecimalField, as_typed
 from research.services.threads import READER_LENGTH, REASONS, TURN_LENGTH
 
@@ -27,6 +28,11 @@ class FollowUpForm(forms.Form):
                 _("A question has at most {n} characters."), n=f"{TURN_LENGTH:,}"
             ),
         },
+    )
+    depth = forms.ChoiceField(
+        label=_("Depth"),
+        required=False,
+        choices=[("", _("Same depth")), *CHOICES["research_depth"]],
     )
     use_required_attribute = False
 

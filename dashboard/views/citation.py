@@ -64,10 +64,7 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
 
 
 def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
-    rows, in_panel = (
-        citation_rows(run, number, place_in(request)),
-        is_panel(request),
-    )
+    rows, in_panel = citation_rows(run, number, place_in(request)), is_panel(request)
     context = citation_context(rows, in_panel=in_panel)
     if is_shared():
         context["is_shared"] = True

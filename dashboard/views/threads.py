@@ -73,8 +73,9 @@ def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     form = FollowUpForm(request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, follow_up_form=form)
+    said, depth = form.cleaned_data["said"], form.cleaned_data["depth"]
     return create_and_redirect(
-        request, run, lambda: threads.follow_up(request.user, run, form.cleaned_data["said"])
+        request, run, lambda: threads.follow_up(request.user, run, said, depth=depth)
     )
 
 

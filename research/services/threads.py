@@ -111,6 +111,7 @@ def follow_up(
     said: str,
     cost_usd: float | None = None,
     *,
+    depth: str = "",
     config: ResearchConfig | None = None,
     sources: Mapping[str, Any] | None = None,
     asks_back: bool = True,
@@ -118,13 +119,15 @@ def follow_up(
 ) -> Run:
     """Ask the thread's next question; findings are kept if the topic is the same.
 
-    Settings and sources are those of the earlier run unless they are given; `cost_usd` limits the
-    new run's cost. Without `asks_back` the run waits for nobody: another topic starts anew, and
-    the plan needs no approval. The same `idempotency_key` returns the same run.
+    Settings and sources are those of the earlier run unless they are given, also the `depth` alone;
+    `cost_usd` limits the new run's cost. Without `asks_back` the run waits for nobody: another
+    topic starts anew, and the plan needs no approval. The same `idempotency_key` returns the same
+    run.
     """
     text = _clean_text(said, "question", TURN_LENGTH)
     seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back)
     changes = config.model_dump(mode="json") if config else {}
+    changes |= {"research_depth": depth} if depth else {}
     if cost_usd is not None:
         changes["max_cost_usd"] = cost_usd
     return _create(

@@ -522,3 +522,15 @@ def test_a_plan_shows_the_form_and_the_reader_of_the_question(run: Run) -> None:
 def test_a_report_may_become_a_memo_questions_and_answers_or_a_review() -> None:
     forms = {"form": "memo"}, {"form": "faq"}, {"form": "review"}
     assert all(ReshapeForm(each).is_valid() for each in forms)
+
+
+def test_a_follow_up_may_have_another_depth(client: Client, run: Run) -> None:
+    parsed = BeautifulSoup(page(client, run), "html.parser")
+    fields = {choice.get("value") for choice in parsed.select("#ask-on option")}
+    assert fields == {"", "quick", "standard", "thorough"}
+    for depth in ("quick", ""):
+        client.post(f"/runs/{run.public_id}/follow-up/", {"said": "And elms?", "depth": depth})
+        asked = Run.objects.latest("pk")
+        assert asked.config["research_depth"] == (depth or run.config["research_depth"])
+    refused = client.post(f"/runs/{run.public_id}/follow-up/", {"said": "And?", "depth": "deep"})
+    assert refused.status_code == 422
