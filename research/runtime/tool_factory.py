@@ -308,10 +308,10 @@ def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collec
 
     Raise `ToolFailedError` if one is gone.
     """
-    from research.services import documents
+    from research.models import Collection
 
     wanted = sources.get("collections", ())
-    seen = documents.visible_to(owner).in_bulk(
+    seen = Collection.objects.visible_to(owner).in_bulk(
         [each["id"] for each in wanted], field_name="public_id"
     )
     gone = [each["name"] for each in wanted if each["id"] not in seen]
