@@ -139,6 +139,18 @@ def test_sides_of_one_collection_are_named_by_their_pages(is_edited: bool) -> No
     assert ("**C**" in box) is not is_edited
 
 
+def test_sides_of_one_site_among_several_are_named_by_their_pages() -> None:
+    one, other = told(1, BLAMES, "a.example", "E2"), told(2, "The ferry is blamed.", "a.example")
+    titled = [
+        replace(each, sources=tuple(replace(source, title=name) for source in each.sources))
+        for each, name in ((one, "Questions"), (replace(other, contradicts=("E1",)), "Security"))
+    ]
+    rest = [told(n, f"Quay {n} is dry.", f"{n}.example") for n in range(3, 9)]
+    known = ledger_with(*titled, *rest, sites=("The Manual", "The Manual"))
+    box = " ".join(box_of(known, *said_of(*titled)))
+    assert "**Questions**" in box and "**Security**" in box and "The Manual" not in box
+
+
 def said_of(*records: Evidence) -> list[Statement]:
     return [Statement(record.claim, (record.id,)) for record in records]
 

@@ -208,14 +208,22 @@ def site_name(source: QuoteSource, ledger: Ledger) -> str:
     return (page.site if page else "")[:LONGEST_NAME] or source.domain
 
 
-def holder_of_side(statement: Statement, ledger: Ledger, words: Labels, holder: str) -> str:
+def are_of_one_site(records: Iterable[Evidence], ledger: Ledger) -> bool:
+    """Return whether all sources of several records are pages of one site or collection."""
+    return len({site_name(each, ledger) for record in records for each in record.sources}) == 1
+
+
+def holder_of_side(
+    statement: Statement, ledger: Ledger, words: Labels, holder: str, *, by_page: bool = False
+) -> str:
     """Return as Markdown who holds the view of a statement, what kind of publisher it is, and of
-    when its source is: the `holder` that it names, otherwise the sites of its sources. Of a
-    publisher none of whose pages is a source it says that others report it.
+    when its source is: the `holder` that it names, otherwise the sites of its sources, or their
+    titles if `by_page`. Of a publisher none of whose pages is a source it says that others report
+    it.
     """
     quoted = _sources_of(statement, ledger)
     own = [source for source in quoted if _publishes(holder, source, ledger)]
-    name, kind, date = _published(own if holder else quoted, ledger, words)
+    name, kind, date = _published(own if holder else quoted, ledger, words, by_page=by_page)
     if holder:
         name, kind = escape_markdown(holder), kind_of_holder(holder, ledger, words)
     date = words["as_reported"] if holder and kind and not own else date
@@ -233,12 +241,14 @@ def _publishes(holder: str, source: QuoteSource, ledger: Ledger) -> bool:
 
 
 def _published(
-    sources: Sequence[QuoteSource], ledger: Ledger, words: Labels
+    sources: Sequence[QuoteSource], ledger: Ledger, words: Labels, *, by_page: bool
 ) -> tuple[str, str, str]:
     """Return the names of the sites of sources as Markdown, their kind, if they have one, and their
     month, or the years from the first to the last.
     """
     titles = lone_titles(ledger) if ledger.began >= Form.EDITED else {}
+    if by_page:
+        titles = {each.url: each.title for each in sources} | titles
     sites = unique_texts(titles.get(each.url) or site_name(each, ledger) for each in sources)
     names = escape_markdown(", ".join(sites[:MOST_SITES]))
     if more := len(sites) - MOST_SITES if len(sites) > MOST_SITES else 0:

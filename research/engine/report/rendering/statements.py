@@ -29,6 +29,7 @@ from research.engine.report.parts.paragraphs import (
     with_lone_items_as_sentences,
 )
 from research.engine.report.parts.sources import (
+    are_of_one_site,
     doubt_mark,
     holder_of_side,
     publisher_of,
@@ -105,9 +106,12 @@ def _listed_sides(group: Sequence[Statement], marks: Markers) -> str:
     disputes = Disputes(ledger, group)
     views = {said for said in group if disputes.of(said) is not None}
     views = views if ledger.began >= Form.COMPUTED else {*group}
-    items = [_one_side(side, holders, views, marks) for side in sides_of(sides, ledger)]
+    cited = (records[i] for said in sides for i in said.evidence if i in records)
+    by_page = ledger.began >= Form.EDITED and are_of_one_site((*cited, *untold), ledger)
+    items = [_one_side(side, holders, views, marks, by_page) for side in sides_of(sides, ledger)]
     items += [
-        " ".join(_quoted_view(record, marks) for record in side) for side in sides_among(untold)
+        " ".join(_quoted_view(record, marks, by_page) for record in side)
+        for side in sides_among(untold)
     ]
     shown |= {record.id for record in untold}
     matters = ledger.relations.matters.items()
@@ -138,6 +142,7 @@ def _one_side(
     holders: Mapping[Statement, str],
     views: Set[Statement],
     marks: Markers,
+    by_page: bool,
 ) -> str:
     """Return what one side says: the views each behind its holder. What only goes on about one is
     nobody's view.
@@ -148,7 +153,7 @@ def _one_side(
         same = [each for each in side if each in views and holders.get(each, "") == holder]
         ids = unique_texts(i for each in (same if holder else [said]) for i in each.evidence)
         whole = replace(said, evidence=tuple(ids))
-        name = holder_of_side(whole, marks.ledger, marks.words, holder)
+        name = holder_of_side(whole, marks.ledger, marks.words, holder, by_page=by_page)
         beside = _told_beside(said, marks, named=True, teller="")
         view = _render_cited(said, marks, beside).strip()
         told.append(_led_by(name, holder, view) if is_view and name != before else view)
@@ -156,11 +161,12 @@ def _one_side(
     return " ".join(told)
 
 
-def _quoted_view(record: Evidence, marks: Markers) -> str:
+def _quoted_view(record: Evidence, marks: Markers, by_page: bool) -> str:
     said, ledger, words = Statement("", (record.id,)), marks.ledger, marks.words
     holder = marks.wall.masked(named_holder(said.evidence, ledger))
     view = f"“{marks.quote_of(record)}”"
-    return f"{holder_of_side(said, ledger, words, holder)} – {view} {marks.of([record.id])}"
+    name = holder_of_side(said, ledger, words, holder, by_page=by_page)
+    return f"{name} – {view} {marks.of([record.id])}"
 
 
 def inline_texts(statements: Iterable[Statement], marks: Markers) -> list[str]:
