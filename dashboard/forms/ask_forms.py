@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Mapping
-from itertools import repeat
 from typing import Any
 
 from django import forms
-from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -66,13 +63,22 @@ def _describe_rounds(least: int, most: int) -> str:
 
 def has_gaps(question: str) -> bool:
     """Return whether a question is a template of which a gap is not filled in."""
-    return any("…" in found.groups() for found in map(_fill, TEMPLATES, repeat(question)) if found)
+    return any("…" in gap for template in TEMPLATES for gap in _gaps(str(template), question))
 
 
-def _fill(template: Promise, question: str) -> re.Match[str] | None:
-    """Match what stands in the gaps of a template."""
-    parts = map(re.escape, str(template).rstrip(ENDS).split("…"))
-    return re.fullmatch("(.+?)".join(parts), question.rstrip(ENDS), re.DOTALL)
+def _gaps(template: str, question: str) -> list[str]:
+    """Return what stands in the gaps of a template; [] of a question that isn't made of it."""
+    first, *parts = template.rstrip(ENDS).split("…")
+    rest, found = question.rstrip(ENDS), list[str]()
+    if not rest.startswith(first):
+        return []
+    rest = rest.removeprefix(first)
+    for part in parts:
+        gap, told, rest = rest.partition(part) if part else (rest, "end", "")
+        if not told:
+            return []
+        found.append(gap)
+    return found
 
 
 class FilesInput(forms.FileInput):

@@ -19,8 +19,8 @@ DOUBT = "(⚠ "
 _MARK = re.compile(r"\(⚠ [^()]*\)")
 # "⚠ Sources disagree on the age:"
 _LABEL = re.compile(r"^⚠ [^:：]{3,120}[:：]\s*")
-# "It fell. Then it rose." before the second sentence, also behind a number: "It fell. [1] Then"
-_SENTENCE = re.compile(r"[.!?。](?:\s*\[\d{1,4}\])*\s+(?=\S)")
+# "It fell. Then it rose." before the second sentence
+_SENTENCE = re.compile(r"[.!?。]\s{1,3}(?=\S)")
 
 
 def mark_disputes(tokens: Sequence[Token]) -> list[tuple[str, str]]:
@@ -48,15 +48,13 @@ def mark_disputes(tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _first_side(inline: Token) -> str:
-    text = _LABEL.sub("", plain_text(inline))
-    return _plain(_SENTENCE.split(text)[0])
+    return _SENTENCE.split(_plain(_LABEL.sub("", plain_text(inline))))[0]
 
 
 def _before_marks(inline: Token) -> Iterator[str]:
     """Yield the sentence before each mark of a paragraph."""
     for before in _MARK.split(plain_text(inline))[:-1]:
-        said = re.sub(r"(?:\s*\[\d{1,4}\])+\s*$", "", before)
-        yield _plain(_SENTENCE.split(said)[-1])
+        yield _SENTENCE.split(_plain(before))[-1]
 
 
 def _plain(text: str) -> str:

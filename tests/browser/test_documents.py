@@ -90,7 +90,7 @@ def test_the_pages_of_documents_in_every_state(
     check(page)
     make_collection(page, files, "lease.md", "broken.pdf", "b.xlsx")
     expect(page.get_by_role("alert")).to_contain_text("b.xlsx: only HTML")
-    expect(page.locator(".collection-state")).to_contain_text("1 could not be read")
+    expect(page.locator(".collection-state")).to_contain_text("Ready, 1 unread")
     for details in page.locator("main details").all():
         details.evaluate("one => { one.open = true }")
     check(page)
@@ -142,7 +142,8 @@ def test_it_all_works_without_javascript(server: Server, open_page: Open, files:
         page.get_by_role("link", name="Update").click()
     choose(page, files, "granary.pdf")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text("1 file added.")).to_be_visible()
+    expect(page.get_by_text("1 file added, reading it now.")).to_be_visible()
+    page.locator("summary", has_text="Remove granary.pdf").click()
     page.get_by_role("button", name="Remove granary.pdf").click()
     expect(page.get_by_text("granary.pdf was removed.")).to_be_visible()
     page.get_by_placeholder("Words to look for").fill("rent")

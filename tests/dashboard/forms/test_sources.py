@@ -126,11 +126,11 @@ def test_the_pages_of_a_site_stand_below_its_name(client: Client, run: Run) -> N
     assert "Sources disagree" in said(folds(client, run)[0].select("summary .doubted")[0])
 
 
-def test_documents_are_one_group(client: Client, run: Run) -> None:
+def test_documents_are_grouped_by_collection(client: Client, run: Run) -> None:
     for number in (2, 3):
         cite(run, number, f"file:///notes/{number}.md")
     documents = folds(client, run)[0].select(".by-site > li")[1]
-    assert said(documents.select("h3")[0]) == "D Documents"
+    assert said(documents.select("h3")[0]) == "N notes"
     assert said(documents.select(".site-line")[0]) == "2 documents · cited 2 times"
 
 

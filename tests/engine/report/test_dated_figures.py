@@ -196,6 +196,31 @@ def test_a_figure_without_any_date_is_marked_where_most_pages_have_one() -> None
     assert age_mark(said, ledger, STALE, WORDS) == ""
 
 
+@pytest.mark.parametrize(
+    ("claim", "date"),
+    [
+        ("The archive server-2019-08-11 is restored with one command.", ""),
+        ("restoring <Snapshot at 2015-05-08 21:40:19.884408621 +0200> to /tmp", ""),
+        ("The fee was raised on 2015-05-08.", "2015-05-08"),
+    ],
+)
+def test_days_in_names_and_in_what_a_program_prints_date_no_claim(claim: str, date: str) -> None:
+    assert stated_date(record_of("E1", claim, "a.example")) == date
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("It keeps two kilometres of track.", "older source, 2019"),
+        ("It keeps 2 kilometres of track.", "older figure, 2019"),
+        ("It keeps 22 kilometres of track.", "older figure, 2019"),
+    ],
+)
+def test_a_small_number_in_words_is_no_older_figure(claim: str, told: str) -> None:
+    known = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-04"))
+    assert mark(known, claim) == told
+
+
 def test_a_word_for_one_is_no_figure() -> None:
     claim = "By repairing sentences one learns."
     ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2022-03-01"))

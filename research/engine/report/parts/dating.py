@@ -37,7 +37,10 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 # "server-2019-08-11", "2015-05-08 21:40:19.88"
-_PRINTED = re.compile(r"\S*[^\W\d][-_.:/]*\d{4}-\d\d-\d\d\S*|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\S*")
+_PRINTED = re.compile(
+    r"(?:(?<=[^\W\d])|(?<=[^\W\d][-_.:/]))\d{4}-\d\d-\d\d"
+    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+)
 DAY, MONTH, YEAR = 10, 7, 4
 """Characters of a date such as `2026-03-01`, of its month and of its year."""
 HALF_ALIKE, MOST_ALIKE = 0.5, 2 / 3
