@@ -9,7 +9,7 @@ import pytest
 from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Relations
+from research.engine.evidence.relations import Cell, Relations
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
@@ -211,13 +211,14 @@ def test_days_in_names_and_in_what_a_program_prints_date_no_claim(claim: str, da
 @pytest.mark.parametrize(
     ("claim", "told"),
     [
-        ("It keeps two kilometres of track.", "older source, 2019"),
-        ("It keeps 2 kilometres of track.", "older figure, 2019"),
-        ("It keeps 22 kilometres of track.", "older figure, 2019"),
+        ("It keeps two full copies.", "older source, 2019"),
+        ("It keeps 2 full copies.", "older figure, 2019"),
+        ("It keeps 22 full copies.", "older figure, 2019"),
     ],
 )
-def test_a_small_number_in_words_is_no_older_figure(claim: str, told: str) -> None:
+def test_of_what_is_compared_a_small_number_in_words_is_no_figure(claim: str, told: str) -> None:
     known = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-04"))
+    known.relations = Relations(True, cells={("tool", "copies"): Cell("copies", ("E1",))})
     assert mark(known, claim) == told
 
 
