@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -208,7 +209,8 @@ class _Worker:
         """Yield the outcomes of `items`; raise `PoolError` for the first item without one."""
         try:
             self._await_start()
-            self._channel.send((function, items))
+            # `send` keeps a view of its buffer, which nothing can free once it has failed
+            self._channel.send_bytes(pickle.dumps((function, items)))
             for _ in items:
                 yield self._receive(limit_seconds)
         except (EOFError, OSError):
