@@ -195,6 +195,10 @@ def index_and_pool() -> tuple[DocumentIndex, TextPool]:
     return _parts.index, _parts.pool
 
 
+def text_pool() -> TextPool:
+    return _parts.pool
+
+
 # --- a run's tools ---------------------------------------------------------------------------
 
 

@@ -305,9 +305,10 @@ def _require_text(draft: uploads.Draft, name: str) -> None:
 
     content_type = CONTENT_TYPES[PurePosixPath(name).suffix.lower()]
     task = ReadingTask(name, str(draft.path), content_type, url=f"file:///{quote(name)}")
-    _, pool = tool_factory.index_and_pool()
     try:
-        reading = async_to_sync(pool.run)(read_document, task, timeout_seconds=READ_SECONDS)
+        reading = async_to_sync(tool_factory.text_pool().run)(
+            read_document, task, timeout_seconds=READ_SECONDS
+        )
     except PoolError:  # the indexer tries again, with more time, and says so if it fails
         return
     if reading.reason is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Iterator
 from datetime import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from schemathesis.config import SchemathesisConfig
 
 from research.models import Cadence, Event, Occurrence, Run
 from research.notifications import subscriptions
+from research.runtime import tool_factory
 from research.schedules import manage
 from research.schedules.manage import Plan
 from research.services import api_tokens, documents
@@ -70,7 +73,7 @@ schema = schemathesis.openapi.from_wsgi(
 
 
 @pytest.fixture
-def token(finished: Run, admin: User, settings: Any, tmp_path: Path) -> str:
+def token(finished: Run, admin: User, settings: Any, tmp_path: Path) -> Iterator[str]:
     """A token of a user who has what the generated requests name."""
     settings.API_REQUESTS_PER_MINUTE = 1_000_000
     settings.STATE_DIR = tmp_path
@@ -92,7 +95,8 @@ def token(finished: Run, admin: User, settings: Any, tmp_path: Path) -> str:
     for name, row in rows.items():
         row.public_id = IDS[f"path.{name}_id"]
         row.save(update_fields=["public_id"])
-    return api_tokens.create_token(admin, "Test")[1]
+    yield api_tokens.create_token(admin, "Test")[1]
+    asyncio.run(tool_factory.close_tools())  # a search opens the index in this test's folder
 
 
 @pytest.fixture(autouse=True)
