@@ -38,7 +38,7 @@ LEAST_GAP = 0.8
 """Points of the score from which on the name of the target doesn't lie on a number of the axis."""
 
 
-LEAST_CITED, MOST = 5, 0.9
+LEAST_CITED, NEARLY_ALL = 5, 0.9
 """Cited pages from which on this share of them makes nearly all."""
 Limits: TypeAlias = list[tuple[str, str]]
 """What limits the answers of a run: kinds, each with its words."""
@@ -71,12 +71,12 @@ def limits_of(
 
 
 def _describe_nearly_alone(cited: Collection[str]) -> str:
-    """Return that most pages are from one site or collection: at least `MOST` of some."""
+    """Return that most pages are from one site or collection: at least `NEARLY_ALL` of some."""
     if len(cited) < LEAST_CITED:
         return ""
     origins = (origin_of(u) if is_collection(u) else independence_key(u) for u in cited)
     [(origin, count)] = Counter(origins).most_common(1)
-    if count < MOST * len(cited):
+    if count < NEARLY_ALL * len(cited):
         return ""
     if is_collection(origin):
         return _("nearly all from one collection")

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
 from dashboard.markdown.parsing import ENDS, MARKER, PARSER, in_lines, is_command
-from dashboard.markdown.tables import is_better_turned, turned
+from dashboard.markdown.tables import is_better_transposed, transposed
 from research.engine.text.language import ENGLISH
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
@@ -92,8 +92,8 @@ def _iterate_blocks(tokens: list[Token], markers: frozenset[int], language: str)
             case "table_close":
                 texts = [list(map(_plain, row)) for row in rows]
                 charts = draw_charts(texts, language)
-                is_wide = is_better_turned(texts[0][0], len(rows), len(rows[0]))
-                shown = turned(rows) if is_wide else rows
+                is_wide = is_better_transposed(texts[0][0], len(rows), len(rows[0]))
+                shown = transposed(rows) if is_wide else rows
                 yield Block("table", rows=tuple(map(tuple, shown)), charts=charts)
                 rows = []
             case "fence" | "code_block":

@@ -62,12 +62,12 @@ def _describe_rounds(least: int, most: int) -> str:
 
 
 def has_gaps(question: str) -> bool:
-    """Return whether a question is a template of which a gap is not filled in."""
+    """Return whether a question is a template with a gap that is not filled in."""
     return any("…" in gap for template in TEMPLATES for gap in _gaps(str(template), question))
 
 
 def _gaps(template: str, question: str) -> list[str]:
-    """Return what stands in the gaps of a template; [] of a question that isn't made of it."""
+    """Return the text in each gap of a template; [] if the question doesn't follow it."""
     first, *parts = template.rstrip(ENDS).split("…")
     rest, found = question.rstrip(ENDS), list[str]()
     if not rest.startswith(first):

@@ -1,4 +1,4 @@
-"""Places of a report that tell on what sources disagree: their anchors, and what each is about."""
+"""Disputed places of a report: their anchors, and the sentence that each is about."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.markdown.repetitions import is_disputed
 DISPUTE = "dispute"
 """Anchor of the first box or marked paragraph of a section; the others have their number behind."""
 DOUBT = "(⚠ "
-"""Opening of a mark that stands behind a disputed statement."""
+"""How the mark after a disputed statement begins."""
 # "(⚠ Sources disagree)"
 _MARK = re.compile(r"\(⚠ [^()]*\)")
 # "⚠ Sources disagree on the age:"
@@ -24,9 +24,9 @@ _SENTENCE = re.compile(r"[.!?。]\s{1,3}(?=\S)")
 
 
 def mark_disputes(tokens: Sequence[Token]) -> list[tuple[str, str]]:
-    """Set a class on boxes that tell on what sources disagree, each side on a line, and an anchor
-    on each of these and on each paragraph of a section with such marks. Return the anchors, each
-    with a sentence that is disputed, for every box and mark in order.
+    """Set a class on boxes with a dispute, each side on a line, and an anchor on each box and on
+    each paragraph of a section that has the mark. Return an anchor and the disputed sentence for
+    every box and mark, in order.
     """
     found: list[tuple[str, str]] = []
     anchored, is_in_section = 0, False

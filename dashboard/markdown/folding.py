@@ -30,7 +30,7 @@ from dashboard.markdown.parsing import (
     text_token,
     top_blocks,
 )
-from dashboard.markdown.tables import is_turned, turned
+from dashboard.markdown.tables import is_transposed, transposed
 from dashboard.words import format_number
 from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import labels_for
@@ -84,7 +84,7 @@ def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
             pending, drawn = [], []
         pending += block
         texts = table_texts(block)
-        if charts := draw_charts(turned(texts) if is_turned(block) else texts, language):
+        if charts := draw_charts(transposed(texts) if is_transposed(block) else texts, language):
             first, *others = map(_figure, charts)
             drawn = [first]
             if others:

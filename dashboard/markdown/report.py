@@ -40,7 +40,7 @@ from dashboard.markdown.repetitions import (
     without_repetitions,
 )
 from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
-from dashboard.markdown.tables import turn_wide_tables
+from dashboard.markdown.tables import transpose_wide_tables
 from dashboard.titles import without_lead
 from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import Labels, labels_for
@@ -109,7 +109,7 @@ def render_in_parts(
     begin. `site_names` are those of its pages, by address.
     """
     known = {bare_title(title) for title in titles}
-    blocks = list(top_blocks(turn_wide_tables(parse_with_places(markdown))))
+    blocks = list(top_blocks(transpose_wide_tables(parse_with_places(markdown))))
     if folds:
         blocks = list(without_repeated_standings(blocks))
     end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))

@@ -1,4 +1,4 @@
-"""Tables that are easier to read turned: few things compared by many properties."""
+"""Tables that are easier to read transposed: few things compared by many properties."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ MOST_COLUMNS = 5
 Cell = TypeVar("Cell")
 
 
-def is_better_turned(head: str, rows: int, columns: int) -> bool:
-    """Return whether a table with so many rows, its head among them, is to be turned: it compares
-    things, so that its first cell has no text in its `head`, by more properties than there are
-    things.
+def is_better_transposed(head: str, rows: int, columns: int) -> bool:
+    """Return whether a table is too wide for a page and narrower transposed. `rows` includes the
+    header row; `head` is its first cell, which is empty in a table that compares things.
     """
     return not head.strip() and columns > MOST_COLUMNS and rows < columns
 
 
-def turned(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+def transposed(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def turn_wide_tables(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens of a report with the tables turned that are too wide for a page."""
-    return [token for block in top_blocks(tokens) for token in _turned_block(block)]
+def transpose_wide_tables(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens of a report with the tables transposed that are too wide for a page."""
+    return [token for block in top_blocks(tokens) for token in _transposed_block(block)]
 
 
-def is_turned(block: Sequence[Token]) -> bool:
-    return bool(block[0].meta.get("is_turned"))
+def is_transposed(block: Sequence[Token]) -> bool:
+    return bool(block[0].meta.get("is_transposed"))
 
 
-def _turned_block(block: Sequence[Token]) -> Iterable[Token]:
+def _transposed_block(block: Sequence[Token]) -> Iterable[Token]:
     if block[0].type != "table_open":
         return block
     rows: list[list[Token]] = []
@@ -44,18 +43,18 @@ def _turned_block(block: Sequence[Token]) -> Iterable[Token]:
             rows.append([])
         elif token.type == "inline":
             rows[-1].append(token)
-    if not is_better_turned(rows[0][0].content, len(rows), len(rows[0])):
+    if not is_better_transposed(rows[0][0].content, len(rows), len(rows[0])):
         return block
-    block[0].meta["is_turned"] = True
-    return [block[0], *_table(turned(rows)), block[-1]]
+    block[0].meta["is_transposed"] = True
+    return [block[0], *_table(transposed(rows)), block[-1]]
 
 
 def _part(name: str, tag: str, nesting: Literal[1, -1]) -> Token:
-    return Token(name, tag, nesting, level=1)  # not 0: it stands inside of a block
+    return Token(name, tag, nesting, level=1)  # level 0 would end the block
 
 
 def _table(rows: Sequence[Sequence[Token]]) -> Iterator[Token]:
-    """Yield what is inside of a table with these texts of cells; the first row is its head."""
+    """Yield the tokens inside a table with these cells; the first row is its head."""
     head, *body = rows
     yield _part("thead_open", "thead", 1)
     yield from _row(head, "th")

@@ -32,6 +32,7 @@ from research.engine.knobs import (
 )
 
 MOST_SECONDS = 7 * 24 * 60 * 60
+"""Longest time limit of a run."""
 
 
 class ResearchConfig(BaseModel):

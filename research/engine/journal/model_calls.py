@@ -349,8 +349,8 @@ class OutageError(PlumblineError):
 def contain_errors(
     place: str, failure: ToolFailedError, is_outage: IsOutage = no_outage
 ) -> Iterator[None]:
-    """Raise `failure` in place of an unexpected error, and `OutageError` in place of one that is
-    one.
+    """Raise `OutageError` for an error that is an outage, and `failure` for any other unexpected
+    one, which is logged.
 
     Failures that a tool announces, the journal's own exceptions and cancellation pass.
     """

@@ -12,10 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import (
-    Cell,
-    Relations,
-)
+from research.engine.evidence.relations import Cell, Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import (
     CellAnswer,

@@ -22,13 +22,7 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, n
 from research.engine.offline.passages.reading import read_extractively
 from research.engine.ports import Page
 from research.engine.records import Aspect
-from research.engine.rounds.findings import (
-    BEYOND,
-    Asked,
-    Reading,
-    Refusal,
-    lines_that_carry,
-)
+from research.engine.rounds.findings import BEYOND, Asked, Reading, Refusal, lines_that_carry
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
@@ -215,8 +209,8 @@ def with_neighbours(
     shown: Mapping[int, NumberedSentence],
     question: str,
 ) -> Sequence[NumberedSentence]:
-    """Return the sentences of a finding with those right behind or before them in their block or
-    section that have a word of its claim which they, their headings and the question lack. A model
+    """Return the sentences of a finding with those right after or before them in their section
+    that have a word of its claim which they, their headings and the question lack. A model
     that says what three sentences say may point at two.
     """
     if not lines:

@@ -27,18 +27,11 @@ from research.engine.llm_tasks.answers import (
     RecalledAnswer,
     id_in,
 )
-from research.engine.llm_tasks.compared_findings import (
-    compared_properties,
-    compared_things,
-)
+from research.engine.llm_tasks.compared_findings import compared_properties, compared_things
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.comparison import LONGEST_VALUE, has_value, have_value_together
-from research.engine.report.parts.dating import (
-    amounts_of,
-    date_of_statement,
-    recalls,
-)
+from research.engine.report.parts.dating import amounts_of, date_of_statement, recalls
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.run import Run
 from research.engine.text import entities
@@ -245,9 +238,8 @@ def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping
 
 
 # --- cells in other words -----------------------------------------------------------------------
-# Code can't tell "optional" from "always on". A cell whose words are others than those of its
-# evidence is judged as a statement, with those of the draft, and stands in the table if code or a
-# believed verifier carries it.
+# Code can't tell "optional" from "always on". A cell that words its evidence differently is checked
+# with the draft's statements, and shown only if code or a trusted verifier supports it.
 
 
 def cell_statements(run: Run) -> dict[Statement, Place]:
