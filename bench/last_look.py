@@ -131,7 +131,7 @@ def _prompt_tokens(asked: Sequence[dict[str, Any]], pages: Sequence[Page]) -> in
         "words_left": True,
         "fence": Fences("", AddressWall("", pages)),
         "sheets": sheets,
-        "has_terms": True,
+        "has_names": True,
     }
     schema = json.dumps(EDITED_LOOK.schema())
     return tokens_of(*render_template(EDITED_LOOK.name, context), schema)

@@ -157,7 +157,7 @@ def _is_believed(
         return False
     stated = [_labelled(row).pair for row in undecided]
     taken = [row.quote for row in undecided]
-    read = [each for text in texts for each in passages_of(text, "", chance, taken)]
+    read = [each for text in texts for each in passages_of(text, chance, taken)]
     count = min(CONFIG.verifier_max_canaries, max(CONFIG.verifier_min_canaries, len(stated) // 2))
     canaries = make_canaries(usable_passages(read, taken), stated, count, chance)
     result = result_of([(each, judge(each)) for each in canaries])

@@ -421,9 +421,15 @@ class SurveyOracle:
         for block in re.split(r"\n(?=\[\d+\] )", envelope.text("STATEMENTS")):
             head, *quotes = block.split("\n")
             number, _, said = head.removeprefix("[").partition("] ")
-            held = any(_plain(said) in _plain(quote) for quote in quotes)
+            held = any(_plain(_value_of(said)) in _plain(quote) for quote in quotes)
             (carried if held else more).append(int(number))
         return {"carried": carried, "more": more, "other": [], "faults": more}
+
+
+def _value_of(said: str) -> str:
+    """Return the value of a table's cell ("thing: property – value."); another statement whole."""
+    found = re.fullmatch(r".+: .{1,60} – (.+)\.", said)
+    return found[1] if found else said
 
 
 class RewordingOracle(SurveyOracle):
@@ -452,7 +458,9 @@ class RewordingOracle(SurveyOracle):
         def judge(statement: str, quotes: Sequence[str]) -> bool:
             fact = stated.get(_plain(statement))
             if fact is None:
-                return is_carried(statement, quotes)
+                value = _plain(_value_of(statement))
+                is_cell = value != _plain(statement) and any(value in _plain(q) for q in quotes)
+                return is_cell or is_carried(statement, quotes)
             return any(
                 told == fact and said in _plain(quote)
                 for quote in quotes

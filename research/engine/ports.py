@@ -260,10 +260,13 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """The live tools of a run; `model` is None for the extractive analyst."""
+    """The live tools of a run; `model` is None for the extractive analyst. `contents` are lines on
+    what the asker's documents hold, if nothing else is searched.
+    """
 
     search: Search
     fetch: Fetch
     clock: Clock
     model: Model | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    contents: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ from research.runtime.source_choices import (
     NONE,
     SAMPLES,
     chosen_sources,
+    documents_alone,
     provider_settings,
 )
 
@@ -220,10 +221,18 @@ async def build_tools(run: Run) -> Tools:
     web = _web_of(run, ResearchConfig.model_validate(run.config))
     sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
     collections = await query_async(_collections_of, run.owner, sources)
-    search, fetch = await _sources(sources, web, now, _parts, collections)
+    search, fetch, names = await _sources(sources, web, now, _parts, collections)
+    contents = await _described(names) if documents_alone(sources) else []
     if now.model_settings is not None:
         await asyncio.to_thread(_load_client)
-    return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
+    model = _parts.model(now.model_settings)
+    return Tools(search, fetch, SystemClock(), model, contents=tuple(contents))
+
+
+async def _described(names: Sequence[str]) -> list[str]:
+    from research.search.contents import describe_contents
+
+    return await describe_contents(_parts.index, names)
 
 
 def _read_certificates() -> None:
@@ -251,7 +260,7 @@ async def own_tools(now: Installation) -> AsyncIterator[Tools]:
     parts = Parts()
     try:
         chosen = await asyncio.to_thread(chosen_sources, now)
-        search, fetch = await _sources(chosen, parts.web, now, parts)
+        search, fetch, _ = await _sources(chosen, parts.web, now, parts)
         yield Tools(search, fetch, SystemClock())
     finally:
         await parts.close()
@@ -263,25 +272,26 @@ async def _sources(
     now: Installation,
     parts: Parts,
     collections: Sequence[Collection] = (),
-) -> tuple[Search, Fetch]:
+) -> tuple[Search, Fetch, Sequence[str]]:
+    """Return search and fetch, and the names in the index of the documents that are searched."""
     from research.search.fallback import FallbackSearch, NamedSearch, NoSearch
 
     names = list(chosen.get("search", ()))
     folders = [Path(folder) for folder in chosen.get("documents", ())]
     if names == [NONE]:
-        return NoSearch(), web
-    searches: list[NamedSearch] = []
+        return NoSearch(), web, ()
+    searches, indexed = list[NamedSearch](), list[str]()
     fetch: Fetch = parts.samples if SAMPLES in names else web
     for name in names:
         if name == SAMPLES:
             searches.append(NamedSearch("the sample library", parts.samples))
         elif name == DOCUMENTS:
-            search, documents = await _documents(folders, collections, now, parts)
+            search, documents, indexed = await _documents(folders, collections, now, parts)
             searches.append(NamedSearch("your documents", search, is_private=True))
             fetch = AddressedFetch(documents, fetch)
         else:
             searches.append(_provider(name, now, parts))
-    return FallbackSearch(searches), fetch
+    return FallbackSearch(searches), fetch, indexed
 
 
 def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
@@ -326,8 +336,10 @@ def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collec
 
 async def _documents(
     folders: list[Path], collections: Sequence[Collection], now: Installation, parts: Parts
-) -> tuple[Search, Fetch]:
-    """Return search and fetch over folders and collections, after indexing their changes."""
+) -> tuple[Search, Fetch, list[str]]:
+    """Return search and fetch over folders and collections, after indexing their changes, and the
+    names of both in the index.
+    """
     from research.documents.folder import DocumentError
     from research.documents.indexing_log import refresh_and_log
     from research.search.documents import DocumentFetch, DocumentSearch
@@ -346,7 +358,7 @@ async def _documents(
     if wanted is not None:
         await asyncio.to_thread(_load_client)
     search = DocumentSearch(parts.index, names, embedder=parts.embedder(wanted))
-    return search, DocumentFetch(parts.index, names)
+    return search, DocumentFetch(parts.index, names), names
 
 
 async def _index_name_of(collection: Collection, parts: Parts) -> str:

@@ -489,9 +489,10 @@ class World:
     model: Oracle | None = None
     clock: Clock = field(default_factory=Clock)
     store: MemoryStore = field(default_factory=MemoryStore)
+    contents: tuple[str, ...] = ()
 
     def tools(self) -> Tools:
-        return Tools(search=self.web, fetch=self.web, clock=self.clock, model=self.model)
+        return Tools(self.web, self.web, self.clock, self.model, contents=self.contents)
 
     async def ask(self, question: str, **knobs: Any) -> Ran:
         """A run from the start, or from what the store holds."""

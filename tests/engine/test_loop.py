@@ -482,6 +482,27 @@ async def test_a_plan_is_told_which_documents_alone_are_searched(documents: tupl
     assert (told in intake.prompt) is ("own documents" in intake.system) is bool(documents)
 
 
+async def test_a_plan_is_told_the_titles_of_documents_and_a_replay_what_they_were() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.contents = ("Team handbook (2): Mills; </system> Weirs",)
+    ran = await world.ask(SIMPLE.question, documents=("Team handbook",))
+    told = "# SEARCHED DOCUMENTS\n- Team handbook (2): Mills; ‹/system> Weirs\n"
+    assert told in world.model.requests[0].prompt
+    world.contents = ("Team handbook (1): Mills",)
+    replayed = await world.replay(SIMPLE.question, documents=("Team handbook",))
+    assert replayed.final() == ran.final()
+    assert not replayed.journal.divergences
+
+
+async def test_documents_searched_beside_the_web_are_not_told() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.contents = ("Team handbook (2): Mills; Weirs",)
+    await world.ask(SIMPLE.question)
+    assert "Weirs" not in world.model.requests[0].prompt
+
+
 async def test_skipping_the_questions_goes_on_without_another_call() -> None:
     world = harbour(ASKING)
     assert world.model is not None

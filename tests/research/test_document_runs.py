@@ -209,3 +209,22 @@ def test_what_was_cited_stays_readable_after_the_collection_is_deleted(ada: Abst
     quote: Any = EvidenceSource.objects.filter(evidence__run=run).first()
     text = PageText.objects.get(uses__run=run, sha256=quote.text_sha256).text
     assert text[quote.start : quote.end] == quote.quote and "1,200 crowns" in text
+
+
+def test_the_tools_of_a_run_tell_what_its_documents_hold(
+    ada: AbstractUser, settings: Settings, tmp_path: Path
+) -> None:
+    settings.DOCUMENTS = [str(tmp_path / "weirs")]
+    (tmp_path / "weirs").mkdir()
+    (tmp_path / "weirs" / "a.md").write_text("# Gates of a weir\n\nThey are opened in spring.")
+    run = asked(ada, filled(ada, "Mills", rent__md="# Rents\n\nThe rent is low."))
+    run.sources["documents"] = settings.DOCUMENTS
+
+    async def contents() -> Any:
+        tools = await tool_factory.build_tools(run)
+        await tool_factory.close_tools()
+        return tools.contents
+
+    assert sorted(asyncio.run(contents())) == ["Mills (1): Rents", "weirs (1): Gates of a weir"]
+    run.sources["search"] = ["documents", "samples"]
+    assert asyncio.run(contents()) == []

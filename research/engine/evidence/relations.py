@@ -60,7 +60,7 @@ class Relations:
     disagree on, `holders` who holds the view of a record by its quotes. `final` has the ids of
     records that nothing later can change, as what happened once. `is_known` is True if a model
     compared the findings. `proposed` has all rows, columns and checked cells of the comparison, and
-    `doubtful` its cells whose words are others than those of their evidence.
+    `doubtful` those that word their evidence differently and are still to be verified.
     """
 
     is_known: bool = False

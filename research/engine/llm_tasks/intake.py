@@ -9,10 +9,12 @@ from itertools import zip_longest
 
 from pydantic import Field
 
+from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.compared_findings import compared_properties
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
+from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.offline.planning import Understood
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.report.report_format import ASKED_FORMS
@@ -65,13 +67,29 @@ async def understand_question(
         "clarifications": clarifications,
         "comment": comment,
         "instructions": run.instructions,
-        "documents": run.question.documents,
+        "documents": await _searched_documents(run),
         "most": most_aspects(run),
         "agreed": run.question.agreed,
     }
     attempts = run.config.max_model_attempts
     task = AGREED if run.question.agreed else ASKING
     return _to_understood(run, await ask_model(run.journal, attempts, place, task, context))
+
+
+async def _searched_documents(run: Run) -> list[str]:
+    """Return in lines what the asker's documents hold, or their names; none if a run searches
+    anything else, too.
+    """
+    names = list(run.question.documents)
+    if not names or run.form < Form.EDITED:
+        return names
+
+    async def read() -> list[str]:
+        tools = run.journal.tools
+        return list(tools.contents) if tools else []
+
+    lines = await run.journal.decide_once("documents", read)
+    return [fences(run).shown(line) for line in lines] or names
 
 
 def most_aspects(run: Run) -> int:

@@ -141,7 +141,7 @@ async def _read_with_model(
             "aspects": aspects,
             "fence": fence,
             "sheets": sheets,
-            "has_terms": any(line.term for sheet in sheets for line in sheet.lines),
+            "has_names": any(e.heading or e.term for sheet in sheets for e in sheet.lines),
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context, pages=pages)

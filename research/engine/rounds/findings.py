@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.claims.figures import foreign_dates
+from research.engine.evidence.claims.names import lent_by_page
 from research.engine.evidence.ledger import Lead
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
@@ -146,7 +147,7 @@ def check_finding(
     context = f"{page.title} {_sections_of(sources)} {question}"
     if in_context:  # "The Debian Reference advises": a claim may say whose page it is from
         context = f"{context} {page.site} {page.domain}"
-    lent = _lent(claim, context, (lines[0], *beside), sources) if keeps_all else None
+    lent = _lent(claim, context, (lines[0], *beside), sources, in_context) if keeps_all else None
     if _is_carried_together(claim, sources, context, lent, refuses_by):
         found = Finding(claim, aspect.id, source, 1.0, claim_doubts(claim), tuple(also))
         reading.findings.append(found)
@@ -355,9 +356,11 @@ def _lent(
     context: str,
     lines: Sequence[NumberedSentence],
     sources: Sequence[QuoteSource],
+    by_page: bool,
 ) -> tuple[str, str]:
-    """Return what lends a claim names, and what lends it dates and numbers of its pages: heads and
-    days. Of other pages those count whose sentences are on the claim.
+    """Return what lends a claim names, `by_page` all that its page has, and what lends it dates and
+    numbers of its pages: heads and days. Of other pages those count whose sentences are on the
+    claim.
     """
     own, *beside = lines
     others = [
@@ -365,7 +368,11 @@ def _lent(
         for each in beside
         if each.page is not own.page and claim_check.is_supported(claim, each.sentence.text, "")
     ]
-    names = (f"{each.page.title} {each.sentence.text}" for each in others)
+    names = [f"{each.page.title} {each.sentence.text}" for each in others]
+    if by_page:
+        names.append(
+            lent_by_page(claim, " ".join(s.quote for s in sources), context, own.page.text)
+        )
     days = (quote_source(each.page, 0, 0, "").day for each in others)
     heads = (sources[0].day, sources[0].title, *(source.section for source in sources))
     dated = unique_texts(filter(None, (*heads, *days)))

@@ -88,3 +88,24 @@ def test_cells_in_other_words_stand_in_the_table_if_they_are_carried(refused: in
 def test_no_cell_is_judged_where_no_statement_is_or_in_a_quick_report() -> None:
     assert cell_statements(comparing(verifies=False)) == {}
     assert cell_statements(comparing("quick")) == {}
+
+
+@pytest.mark.parametrize("use", ["believed", "failed"])
+def test_a_cell_that_stands_in_its_quote_goes_if_a_believed_verifier_refuses_it(use: Any) -> None:
+    run = comparing()
+    run.ledger.relations = replace(run.ledger.relations, doubtful={})
+    cells = cell_statements(run)
+    [hours, seconds] = cells
+    assert hours.text == "dump: time – hours."
+    settle_cells(run, cells, Verdicts(use, frozenset([seconds]), (hours,)))
+    left = {} if use == "believed" else KNOWN  # one value makes no column
+    assert run.ledger.relations.cells == left
+
+
+def test_figures_are_left_to_code() -> None:
+    run = comparing()
+    figures = {("dump", "time"): Cell("3 hours", ("E1",)), ("link", "time"): Cell("2", ("E2",))}
+    rows, columns, _ = run.ledger.relations.proposed
+    proposed = (rows, columns, figures)
+    run.ledger.relations = replace(run.ledger.relations, proposed=proposed, doubtful={})
+    assert cell_statements(run) == {}

@@ -301,3 +301,24 @@ def test_a_claim_may_name_the_site_or_the_collection_that_its_page_is_from() -> 
         reading, said = Reading(), f"{name} says never to hard code a passphrase in any script."
         check_finding(reading, said, [line], aspect, ASKED, 3, "things", in_context=True)
         assert [each.claim == said for each in reading.findings] == [is_kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_kept"),
+    [
+        ("The Night Log of Lighter notes each hour of storm and each oil can.", True),
+        ("The Gull Log of Lighter notes each hour of storm and each oil can.", False),
+        ("Lighter can note all hours of storm and all oil cans, once a night.", True),
+    ],
+)
+def test_a_claim_may_name_what_its_page_names_elsewhere(said: str, is_kept: bool) -> None:
+    [line, *_] = _lines(
+        "Enable automatic notes of each hour of storm and each oil can, once a night.\n\n"
+        "The Night Log is a book of Lighter.\n\nTo enable it, press the bell."
+    )
+    aspect = Aspect("A1", ASKED, ASKED, "plan", 0)
+    for in_context in (True, False):
+        reading = Reading()
+        check_finding(reading, said, [line], aspect, ASKED, 3, "things", in_context=in_context)
+        kept = [each.claim for each in reading.findings] == [said]
+        assert kept is (is_kept and in_context)

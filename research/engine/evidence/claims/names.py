@@ -52,6 +52,20 @@ def foreign_names(claim: str, quote: str, context: str) -> Iterator[str]:
     yield from (name for name in names if not known.has(name))
 
 
+def lent_by_page(claim: str, quote: str, context: str, page: str) -> str:
+    """Return the names of a claim that its page has, though neither quote nor context does, and in
+    small letters the words that open parts of the quote and that the page has within sentences,
+    too: these are no names.
+    """
+    named = [word.split("'")[0] for n in foreign_names(claim, quote, context) for word in n.split()]
+    opening = [word.lower() for part in parts_of(quote) for word in bare_subject(part)]
+    return " ".join(word for word in (*named, *opening) if _has_word(page, word))
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
 def exchanges_identifiers(claim: str, quote: str, context: str) -> bool:
     """Return whether a claim says of an identifier what its quote says of one that contains it, or
     that it contains ("vacuum_age", "autovacuum_age"): it stands in neither quote nor context, or a
@@ -233,9 +247,15 @@ def _has_another_subject(claim: str, quote: str, known: str) -> bool:
 
 
 def _subject(text: str, known: str) -> str:
-    """Return the name that opens a text; a single word counts if it is in `known` too."""
+    """Return the name that opens a text; a single word counts if it is in `known`, but not in small
+    letters.
+    """
     opening = re.sub(r"^(?:the|an?)\s+", "", text, flags=re.IGNORECASE)
-    single = [word for word in bare_subject(opening) if re.search(rf"\b{word}\b", known)]
+    single = [
+        word
+        for word in bare_subject(opening)
+        if _has_word(known, word) and not _has_word(known, word.lower())
+    ]
     named = [
         name
         for name in entities.find_names(opening)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -9,7 +10,12 @@ from math import fsum
 
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
-from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
+from research.engine.text.sentences import (
+    Sentence,
+    sentence_terms,
+    split_sentences,
+    with_parent_heading,
+)
 from research.engine.text.similarity import COPIED, near_copies
 from research.engine.text.tokens import term_set, words_in
 from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
@@ -17,7 +23,13 @@ from research.engine.untrusted.screening import label_of
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
-MOST_TERM_WORDS = 6
+MOST_TERM_WORDS, MOST_HEADING_WORDS = 6, 8
+_LABEL = re.compile(
+    r"(?:note|tip|hint|warning|caution|important|example|figure|fig\.|table|listing)"
+    r"(?: [\d.–-]+)?[.:]?",
+    re.IGNORECASE,
+)
+"""What heads a note or numbers a figure and says nothing."""
 OF_QUESTION, SHOWN_BEFORE = 0.25, 0.7
 """In the choice of a long page's sentences: what a term of the question weighs beside one of the
 topic that the page is read for, and a term once more beside what it weighed before.
@@ -32,14 +44,15 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as shown in the prompt, and whether it dictates wording. `term` is what it and the
-    sentences after it define.
+    """A sentence as shown in the prompt, and whether it dictates wording. `heading` stands above it
+    and the sentences after it; `term` is what they define.
     """
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool = False
+    heading: str = ""
     term: str = ""
 
 
@@ -73,8 +86,9 @@ def number_sentences(
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
     page to them. Sentences that dictate what texts are to say are marked. Those whose numbers on
     their page are `known` are left out. Both mappings are by address. Where a
-    reading is `pointed`, sentences have the terms that they define, and those of a long page are
-    chosen by what its topics name, so that nothing which one names often crowds out the rest.
+    reading is `pointed`, sentences have the headings above them and the terms that they define, and
+    those of a long page are chosen by what its topics name, so that nothing which one names often
+    crowds out the rest.
     """
     beside, known = beside or {}, known or {}
     shown = [
@@ -95,28 +109,33 @@ def number_sentences(
         told = only_quoted(split_sentences(page.text), aims[0])
         repeated = _repeated_sentences(page, sheets, copied_share)
         wanted = (*aims, *beside.get(page.url, ()))
-        left, section = shown[position], ""
+        left, section, headings = shown[position], "", [page.title]
         weights = _weights_of(wanted, OF_QUESTION if pointed else 1.0)
         near = left if whole else _near_sentences(page, left, wanted, weights, only_near)
         for sentence in _fit_sentences(page, near, weights, shares[position], pointed):
-            if sentence.text not in repeated:
+            if sentence.text not in repeated and not _LABEL.fullmatch(sentence.text):
                 number += 1
                 is_told = sentence.number in told
-                begins = pointed and sentence.section != section
-                term = _term_of(sentence, aims[0]) if begins else ""
-                lines.append(NumberedSentence(number, sentence, page, is_told, term))
-                section = sentence.section
+                heading = term = ""
+                if pointed and sentence.section != section:
+                    above, _, defined = sentence.section.partition(" › ")
+                    term = _name_shown(defined, MOST_TERM_WORDS, aims[0])
+                    path = with_parent_heading(page.text, sentence.start, above).split(" › ")
+                    new = [each for each in path if each not in headings]
+                    heading = " › ".join(
+                        filter(None, (_name_shown(h, MOST_HEADING_WORDS, aims[0]) for h in new))
+                    )
+                    section, headings = sentence.section, [page.title, *path]
+                lines.append(NumberedSentence(number, sentence, page, is_told, heading, term))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
 
 
-def _term_of(sentence: Sentence, asked: str) -> str:
-    """Return the term that a sentence defines, such as a setting of a manual, unless it instructs
-    or is no name but a text: a page's headings are chosen to persuade.
+def _name_shown(text: str, most: int, asked: str) -> str:
+    """Return a heading, or a term that sentences define, such as a setting of a manual; "" for one
+    that instructs, or that is no name but a text.
     """
-    _, _, term = sentence.section.rpartition(" › ")
-    is_defined = term != sentence.section and words_in(term) <= MOST_TERM_WORDS
-    return label_of(term, asked) if is_defined else ""
+    return label_of(text, asked) if 0 < words_in(text) <= most else ""
 
 
 def _share_room(sizes: Sequence[int], most: Sequence[int], room: int | None) -> list[int]:

@@ -204,7 +204,7 @@ async def _ask(
             "words_left": is_edited,
             "fence": fence,
             "sheets": sheets,
-            "has_terms": any(line.term for sheet in sheets for line in sheet.lines),
+            "has_names": any(e.heading or e.term for sheet in sheets for e in sheet.lines),
         }
 
     place = f"{run.report_place}/last_look"

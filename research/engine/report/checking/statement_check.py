@@ -15,6 +15,7 @@ from research.engine.evidence.claims.formulas import compute_formulas, has_forei
 from research.engine.evidence.claims.names import (
     exchanges_identifiers,
     has_unknown_name,
+    lent_by_page,
     unknown_names,
 )
 from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
@@ -133,6 +134,15 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     single = (join_quotes([source], ledger) for record in records for source in record.sources)
     every = [source for record in records for source in record.sources]
     together, context = join_quotes(every, ledger), claim_context(records, ledger)
+    if ledger.began >= Form.EDITED and ledger.refuses_by == "things":
+        read = [
+            ledger.pages[url].text
+            for url in unique_texts(s.url for s in every)
+            if url in ledger.pages
+        ]
+        context += " ".join(
+            lent_by_page(statement.text, together[0], context, text) for text in read
+        )
     checks = []
     for quote, dated in dict.fromkeys((together, *by_record, *single)):
         supported = claim_check.is_supported(statement.text, quote, context)

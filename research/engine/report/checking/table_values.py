@@ -4,7 +4,7 @@ key figures and changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -30,7 +30,12 @@ from research.engine.llm_tasks.answers import (
 from research.engine.llm_tasks.compared_findings import compared_properties, compared_things
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
-from research.engine.report.parts.comparison import LONGEST_VALUE, has_value, have_value_together
+from research.engine.report.parts.comparison import (
+    LONGEST_VALUE,
+    has_value,
+    has_words,
+    have_value_together,
+)
 from research.engine.report.parts.dating import amounts_of, date_of_statement, recalls
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.run import Run
@@ -42,6 +47,8 @@ from research.engine.verifier.check_draft import Verdicts
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 MOST_CHANGES, MOST_WITH_ROOM = 12, 24
+WORDS_OF_FIGURE = 2
+"""Words beside the number of a cell that is a figure."""
 LONGEST_NAME = 12
 """Words of the name of what has changed."""
 
@@ -90,7 +97,7 @@ def cells_of(
     run: Run, answer: CompareAnswer, replaced: dict[str, str]
 ) -> tuple[Table, dict[Place, Cell]]:
     """Return entities, properties and checked cells, and the cells whose figures stand in quotes of
-    their evidence, but not all words: a verifier may carry these.
+    their evidence, but not all words one behind another: a verifier may carry these.
     """
     ledger, doubtful = run.ledger, dict[Place, Cell]()
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
@@ -106,7 +113,8 @@ def cells_of(
         ]
         if place[0] not in rows or place[1] not in columns:
             continue
-        if not fitting:
+        is_worded = run.form >= Form.EDITED and not _stands_in(fitting, said.value)
+        if not fitting or is_worded:
             cell = _doubtful(ledger, said, replaced)
             doubtful |= {place: cell} if cell else {}
             continue
@@ -116,6 +124,17 @@ def cells_of(
             cells[place] = date, Cell(value, tuple(r.id for r in fitting))
     known = {place: cell for place, (_, cell) in cells.items()}
     return (tuple(rows), tuple(columns), known), doubtful
+
+
+def _stands_in(records: Iterable[Evidence], value: str) -> bool:
+    """Return whether a quote of these records has a value as it is, or it is a mere figure."""
+    quoted = (source.quote for record in records for source in record.sources)
+    return _is_figure(value) or any(has_words(quote, value) for quote in quoted)
+
+
+def _is_figure(value: str) -> bool:
+    words = [word for word in value.split() if not any(c.isdecimal() for c in word)]
+    return len(words) < len(value.split()) and len(words) <= WORDS_OF_FIGURE
 
 
 def table_of(run: Run, proposed: Table) -> Table:
@@ -238,27 +257,36 @@ def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping
 
 
 # --- cells in other words -----------------------------------------------------------------------
-# Code can't tell "optional" from "always on". A cell that words its evidence differently is checked
-# with the draft's statements, and shown only if code or a trusted verifier supports it.
+# Code can't tell "optional" from "always on", nor whether words are on what their column asks. Cells
+# but for mere figures are checked with the draft's statements: one that words its evidence
+# differently is shown only if code or a trusted verifier supports it, and one that stands in a quote
+# unless they refuse it.
 
 
 def cell_statements(run: Run) -> dict[Statement, Place]:
-    """Return the doubtful cells of the comparison as statements; none of a quick report."""
+    """Return the cells of the comparison that are no figures as statements; none of a quick
+    report.
+    """
     if run.form < Form.EDITED or run.config.research_depth == "quick":
         return {}
     if not run.rules.verifies_statements:
         return {}
+    relations = run.ledger.relations
+    told = [each for each in relations.proposed[2].items() if not _is_figure(each[1].value)]
     return {
         Statement(f"{thing}: {name} – {cell.value}.", cell.evidence): (thing, name)
-        for (thing, name), cell in run.ledger.relations.doubtful.items()
+        for (thing, name), cell in (*relations.doubtful.items(), *told)
     }
 
 
 def settle_cells(run: Run, cells: Mapping[Statement, Place], found: Verdicts) -> Verdicts:
-    """Put the cells that are carried into the table, and return the verdicts on all else."""
+    """Put the doubtful cells that are carried into the table, take out those that a believed
+    verifier refuses, and return the verdicts on all else.
+    """
     amiss = {*found.refused, *found.unvouched}
-    carried = [place for said, place in cells.items() if said not in amiss]
-    run.ledger.relations = with_cells(run.ledger.relations, carried)
+    carried = {place for said, place in cells.items() if said not in amiss}
+    refused = {cells[said] for said in found.refused if said in cells and found.use == "believed"}
+    run.ledger.relations = with_cells(run.ledger.relations, carried, refused)
     return replace(
         found,
         carried=found.carried - cells.keys(),
@@ -267,11 +295,16 @@ def settle_cells(run: Run, cells: Mapping[Statement, Place], found: Verdicts) ->
     )
 
 
-def with_cells(relations: Relations, carried: Iterable[Place]) -> Relations:
-    """Return the relations with these of the doubtful cells in the table, and none left."""
+def with_cells(
+    relations: Relations, carried: Collection[Place], refused: Collection[Place] = ()
+) -> Relations:
+    """Return the relations with these of the doubtful cells in the table, without those of its
+    cells that are `refused`, and with none left.
+    """
     rows, columns, known = relations.proposed
-    added = {place: relations.doubtful[place] for place in carried}
-    if not added or len(rows) < 2:
+    added = {place: cell for place, cell in relations.doubtful.items() if place in carried}
+    kept = {place: cell for place, cell in known.items() if place not in refused}
+    if len(rows) < 2 or not added and len(kept) == len(known):
         return replace(relations, doubtful={})
-    shown = well_filled((rows, columns, {**added, **known}), least_of_row=1)
+    shown = well_filled((rows, columns, {**added, **kept}), least_of_row=1)
     return replace(relations, entities=shown[0], properties=shown[1], cells=shown[2], doubtful={})

@@ -206,12 +206,12 @@ def have_value_together(
         0 < len(value.split()) <= LONGEST_VALUE
         and numbers <= set(entities.find_numbers(quoted))
         and words <= term_set(" ".join((quoted, claims, *names)))
-        and (bool(terms & term_set(quoted)) or _has_words(quoted, value))
+        and (bool(terms & term_set(quoted)) or has_words(quoted, value))
         and bool(term_set(entity) & term_set(" ".join((quoted, claims, titles))))
     )
 
 
-def _has_words(quoted: str, value: str) -> bool:
+def has_words(quoted: str, value: str) -> bool:
     """Return whether a quote has all words of a value one behind the other."""
     told, wanted = (
         " ".join(word.strip(string.punctuation) for word in text.casefold().split())
