@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from research.engine.ports import Page
+from research.engine.records import QuoteSource
 from research.engine.text.sentences import Sentence
 from research.engine.text.tokens import normalise_space, term_set
 
@@ -77,3 +79,20 @@ def quote_spans(
 def plain_quote(quote: str) -> str:
     """Return a quote as people read it: white space folded, list and table marks dropped."""
     return normalise_space(_ITEM_MARK.sub("", quote))
+
+
+def quote_source(page: Page, start: int, end: int, section: str) -> QuoteSource:
+    """Return the quote at these offsets of a stored page."""
+    return QuoteSource(
+        url=page.url,
+        title=page.title,
+        domain=page.domain,
+        independence_key=page.independence_key,
+        quote=page.text[start:end],
+        start=start,
+        end=end,
+        text_sha256=page.sha256,
+        fetched_at=page.fetched_at,
+        section=section,
+        published=page.published,
+    )

@@ -294,10 +294,12 @@ def _quoted(
     wanted = claim if by_section else ""
     spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section, wanted)
     if not by_section:
-        return [quote_source(page, *each, label_of(sections[first], question)) for each in spans]
+        return [
+            quotes.quote_source(page, *each, label_of(sections[first], question)) for each in spans
+        ]
     paths = (with_parent_heading(page.text, each[0], sections[each[0]]) for each in spans)
     told = zip(spans, paths, strict=True)
-    return [quote_source(page, *span, label_of(path, question)) for span, path in told]
+    return [quotes.quote_source(page, *span, label_of(path, question)) for span, path in told]
 
 
 def _sections_of(sources: Iterable[QuoteSource]) -> str:
@@ -373,7 +375,7 @@ def _lent(
         names.append(
             lent_by_page(claim, " ".join(s.quote for s in sources), context, own.page.text)
         )
-    days = (quote_source(each.page, 0, 0, "").day for each in others)
+    days = (quotes.quote_source(each.page, 0, 0, "").day for each in others)
     heads = (sources[0].day, sources[0].title, *(source.section for source in sources))
     dated = unique_texts(filter(None, (*heads, *days)))
     return " ".join((context, *names)), ", ".join(dated)
@@ -382,20 +384,3 @@ def _lent(
 def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:
     """Return the uncertainty flag of a hedged claim."""
     return ("hedged",) if entities.is_uncertain(claim) else ()
-
-
-def quote_source(page: Page, start: int, end: int, section: str) -> QuoteSource:
-    """Return the quote at these offsets of a stored page."""
-    return QuoteSource(
-        url=page.url,
-        title=page.title,
-        domain=page.domain,
-        independence_key=page.independence_key,
-        quote=page.text[start:end],
-        start=start,
-        end=end,
-        text_sha256=page.sha256,
-        fetched_at=page.fetched_at,
-        section=section,
-        published=page.published,
-    )

@@ -15,13 +15,13 @@ from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.closed_classes import SPEAKS
 from research.engine.evidence.claims.operands import ASKED as QUESTION
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.quotes import quote_source
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.ports import Page
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.checking.statement_check import calculate_formulas, rests_on_question
 from research.engine.report.draft import Statement
-from research.engine.rounds.findings import quote_source
 from research.engine.run import Run
 from research.engine.text.dates import find_dates
 from research.engine.text.entities import find_names, find_numbers

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.evidence.quotes import quote_source
 from research.engine.evidence.store import Finding
 from research.engine.journal.model_calls import UNEXPECTED, contain_errors
 from research.engine.offline.passages.complete_passages import Passage
@@ -17,7 +18,7 @@ from research.engine.offline.passages.passage_model import (
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
 from research.engine.ports import Page, ToolFailedError
 from research.engine.records import Aspect
-from research.engine.rounds.findings import Reading, claim_doubts, quote_source
+from research.engine.rounds.findings import Reading, claim_doubts
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
 

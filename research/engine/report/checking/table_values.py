@@ -257,10 +257,10 @@ def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping
 
 
 # --- cells in other words -----------------------------------------------------------------------
-# Code can't tell "optional" from "always on", nor whether words are on what their column asks. Cells
-# but for mere figures are checked with the draft's statements: one that words its evidence
-# differently is shown only if code or a trusted verifier supports it, and one that stands in a quote
-# unless they refuse it.
+# Code can't tell "optional" from "always on", nor whether words are on what their column asks. All
+# cells but mere figures are checked with the draft's statements: one that words its evidence
+# differently is shown only if code or a trusted verifier supports it, and one that stands in a
+# quote unless they refuse it.
 
 
 def cell_statements(run: Run) -> dict[Statement, Place]:
@@ -304,7 +304,7 @@ def with_cells(
     rows, columns, known = relations.proposed
     added = {place: cell for place, cell in relations.doubtful.items() if place in carried}
     kept = {place: cell for place, cell in known.items() if place not in refused}
-    if len(rows) < 2 or not added and len(kept) == len(known):
+    if len(rows) < 2 or (not added and len(kept) == len(known)):
         return replace(relations, doubtful={})
     shown = well_filled((rows, columns, {**added, **kept}), least_of_row=1)
     return replace(relations, entities=shown[0], properties=shown[1], cells=shown[2], doubtful={})
