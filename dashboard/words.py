@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard.addresses import is_attached, is_shared
 from dashboard.titles import shorten
 from research.engine.assessment.answer_status import ANSWERED, Marked, Trust, tally
-from research.engine.evidence.origin import collection_name, is_collection, origin_of
+from research.engine.evidence.origin import collection_name, is_collection, origin_of, work_of
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.fetch.sites import independence_key
 from research.models import Run
@@ -363,11 +363,13 @@ def readable_url(url: str) -> str:
 
 
 def site_of_documents(url: str) -> Site:
-    """Return the collection of a document as a site; a shared report names none."""
+    """Return a document's folder, or its collection, as a site; a shared report names none."""
     if is_shared():
         return Site(gettext("Documents"))
     attached = _is_attached_file(url)
-    return Site(gettext("Attached files") if attached else collection_name(origin_of(url)))
+    return Site(
+        gettext("Attached files") if attached else collection_name(work_of(url)).split("/")[-1]
+    )
 
 
 def _is_attached_file(url: str) -> bool:

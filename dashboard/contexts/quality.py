@@ -24,7 +24,7 @@ from dashboard.markdown.report import OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import HAS_ANSWER, Trust
-from research.engine.evidence.origin import is_collection, origin_of
+from research.engine.evidence.origin import is_collection, work_of
 from research.engine.records import AnswerStatus
 from research.fetch.sites import independence_key
 from research.models import GateResult, Report, Round
@@ -74,7 +74,7 @@ def _describe_nearly_alone(cited: Collection[str]) -> str:
     """Return that most pages are from one site or collection: at least `NEARLY_ALL` of some."""
     if len(cited) < LEAST_CITED:
         return ""
-    origins = (origin_of(u) if is_collection(u) else independence_key(u) for u in cited)
+    origins = (work_of(u) if is_collection(u) else independence_key(u) for u in cited)
     [(origin, count)] = Counter(origins).most_common(1)
     if count < NEARLY_ALL * len(cited):
         return ""
@@ -86,7 +86,7 @@ def _describe_nearly_alone(cited: Collection[str]) -> str:
 def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
     if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
         return _("one site only")
-    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(origin_of, cited)}) == 1:
+    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(work_of, cited)}) == 1:
         return _("one collection only")
     if nearly := _describe_nearly_alone(cited):
         return nearly

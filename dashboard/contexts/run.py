@@ -26,7 +26,7 @@ from dashboard.queries.usage import seconds_per_call
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.budget.estimate import SECONDS_PER_CALL
-from research.engine.evidence.origin import is_collection, origin_of
+from research.engine.evidence.origin import is_collection, work_of
 from research.engine.journal import EARLIER_FORM
 from research.engine.records import Status
 from research.models import Problem, Run
@@ -500,7 +500,7 @@ def _cited_sites(rows: RunRows, cited: Sequence[str]) -> list[words.Site]:
     named: dict[str, words.Site] = {}
     counts = Counter[str]()
     for url in cited:
-        origin = origin_of(url)
+        origin = work_of(url)
         is_document = in_collections and is_collection(origin)
         place = origin if is_document else words.short_place(url)
         counts[place] += 1

@@ -25,7 +25,7 @@ from dashboard.queries.citation_queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.titles import shorten
-from research.engine.evidence.origin import origin_of
+from research.engine.evidence.origin import work_of
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.titles import shorten_titles
 from research.models import EvidenceSource, Source
@@ -160,7 +160,7 @@ def _site_key(url: str) -> str:
     """Return the site of a web page or the collection of a document; a shared report hides it."""
     if urlsplit(url).hostname is not None:
         return words.short_place(url)
-    return "" if is_shared() else origin_of(url)
+    return "" if is_shared() else work_of(url)
 
 
 def _cited_in_all(group: Sequence[Same], cited: Cited) -> int:

@@ -28,6 +28,8 @@ LONG_PAGE_WORDS = 800
 WORDS = {"simple": (300, 400), "ordinary": (600, 900), "complex": (900, 1500)}
 QUICK_WORDS, LEAST_THOROUGH, MOST_THOROUGH = (150, 390), (900, 1500), (4000, 6000)
 WORDS_OF_A_PART = (250, 450)
+STANDARD_PART, MOST_STANDARD = (100, 170), (1300, 2000)
+"""Words of a standard report for each of many sub-questions, and of one as a whole."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,16 @@ def wanted_words(depth: str, complexity: Complexity, parts: int) -> tuple[int, i
     """Return the report's length in words, by depth and the number of sub-questions."""
     if depth == "quick":
         return QUICK_WORDS
-    if depth == "standard":
+    if depth == "standard" and parts <= USUAL_PARTS:
         return WORDS[complexity.value]
+    shares, floors, bounds = (
+        (STANDARD_PART, WORDS[complexity.value], MOST_STANDARD)
+        if depth == "standard"
+        else (WORDS_OF_A_PART, LEAST_THOROUGH, MOST_THOROUGH)
+    )
     least, most = (
         min(bound, max(floor, share * parts))
-        for share, floor, bound in zip(WORDS_OF_A_PART, LEAST_THOROUGH, MOST_THOROUGH, strict=True)
+        for share, floor, bound in zip(shares, floors, bounds, strict=True)
     )
     return least, most
 

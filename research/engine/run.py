@@ -16,7 +16,7 @@ from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
 from research.engine.journal.forms import OLDEST, Form
-from research.engine.limits import Limits, limits_for
+from research.engine.limits import WORDS, Limits, limits_for
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page, SearchHit
 from research.engine.records import (
@@ -180,6 +180,8 @@ class Run:
         meter = self.journal.meter
         sections = meter.sections = sections_within(self.config, limits.sections, meter.rates)
         self._limits = replace(limits, sections=sections)
+        if self.form < Form.EDITED and self.config.research_depth == "standard":
+            self._limits = replace(self._limits, words=WORDS[plan.complexity.value])
         self.update_state(complexity=plan.complexity, language=plan.language)
 
     @property

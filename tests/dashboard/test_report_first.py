@@ -322,6 +322,11 @@ def test_what_is_all_from_one_collection_says_so_once(client: Client, run: Run) 
     other = "https://a.test/"
     run.evidence.get(label="E5").quotes.update(url=other, independence_key=other)
     assert len(shown(client, f"/runs/{run.public_id}/").select(".cite.single")) == 2
+    named = [{"marker": n, "url": f"file:///manual/{part}/{n}.html", "evidence_ids": [f"E{n}"]}
+             for n, part in ((1, "guide"), (2, "help"))]  # fmt: skip
+    run.reports.update(citations=named)
+    works = shown(client, f"/runs/{run.public_id}/").select_one(".state-note")
+    assert works is None or "collection" not in works.get_text()
 
 
 def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, run: Run) -> None:

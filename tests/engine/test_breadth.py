@@ -45,7 +45,8 @@ def test_a_quick_run_touches_every_sub_question() -> None:
 
 @pytest.mark.parametrize(
     "depth, parts, least, most",
-    [("quick", 12, 150, 390), ("standard", 12, 900, 1500), ("thorough", 12, 3000, 5400),
+    [("quick", 12, 150, 390), ("standard", 5, 900, 1500), ("standard", 11, 1100, 1870),
+     ("standard", 14, 1300, 2000), ("thorough", 12, 3000, 5400),
      ("thorough", 1, 900, 1500), ("thorough", 14, 3500, 6000)],
 )  # fmt: skip
 def test_the_length_follows_depth_and_breadth(

@@ -32,7 +32,7 @@ SECONDS_PER_ROUND = (0.05, 6.0)
 TOKENS_PER_CALL = (700, 6000)
 ANSWER_SHARE = (0.1, 0.25)
 """What of a call's tokens is the model's answer: the dear part."""
-FEW_WORDS = 120
+FEW_WORDS = 130
 """Words of a sub-question, about a paragraph, below which a deeper report is suggested."""
 WORTHWHILE = 1.5
 """How many times as many a deeper report must have to be suggested."""

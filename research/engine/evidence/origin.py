@@ -21,6 +21,17 @@ def origin_of(independence_key: str) -> str:
     return _FILE + independence_key.removeprefix(_FILE).partition("/")[0]
 
 
+def work_of(url: str) -> str:
+    """Return the work that a document is part of: its first folder in its collection, such as that
+    of one of several manuals, or the collection; other addresses as `origin_of` does.
+    """
+    if not is_collection(url):
+        return origin_of(url)
+    name, _, path = url.removeprefix(_FILE).partition("/")
+    folder, _, file = path.partition("/")
+    return f"{_FILE}{name}/{folder}" if file else f"{_FILE}{name}"
+
+
 def is_collection(origin: str) -> bool:
     return origin.startswith(_FILE)
 

@@ -38,7 +38,7 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
-FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 120, 60
+FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 300, 60
 """Words of a finding that is only named to the assessment, if its first clauses with a figure are
 long, and how many such there are.
 """
@@ -257,12 +257,12 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     for record in islice(
         _different_from(new, shown), ALSO_FOUND if is_edited else ALSO_FOUND_BEFORE
     ):
-        room -= len(_first_clauses(record.claim))
+        room -= len(_in_brief(record.claim, run.form))
         if room < 0:
             break
         told.append(record)
     ordered = sorted(told, key=lambda record: int(record.id[1:]))
-    return [(str(record.aspect_id), _first_clauses(record.claim)) for record in ordered]
+    return [(str(record.aspect_id), _in_brief(record.claim, run.form)) for record in ordered]
 
 
 def _different_from(records: Iterable[Evidence], shown: Iterable[Evidence]) -> Iterator[Evidence]:
@@ -275,6 +275,14 @@ def _different_from(records: Iterable[Evidence], shown: Iterable[Evidence]) -> I
         if not any(_repeats(record, each) for each in others):
             others.append(record)
             yield record
+
+
+def _in_brief(claim: str, form: Form) -> str:
+    """Return a claim as the list of findings that aren't shown has it: since `Form.EDITED` a short
+    one whole, as its end may tell what its first clause doesn't.
+    """
+    is_short = form >= Form.EDITED and words_in(claim) <= MOST_WORDS
+    return claim if is_short else _first_clauses(claim)
 
 
 def _first_clauses(claim: str) -> str:

@@ -55,6 +55,7 @@ from research.engine.report.parts.dating import (
 )
 from research.engine.report.parts.sources import note_kinds
 from research.engine.run import Run
+from research.engine.text.entities import find_numbers
 
 MOST_SITES = 30
 COMPARE = Task("compare", CompareAnswer, 3000)
@@ -205,6 +206,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "language": ledger.plan.language,
         "aspects": list(ledger.aspects.values()),
         "findings": (shown := most_relevant(usable_evidence(ledger), room)),
+        "quotes": {record.id: _further_quotes(run, record) for record in shown},
         "dates": {record.id: date_of_statement(record) for record in shown},
         "suspected": _suspected(ledger, shown) if run.form >= Form.EDITED else [],
         "fence": fences(run),
@@ -214,6 +216,20 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "sites": unclassified_sites(run),
         "names_final": run.form >= Form.COMPUTED and _tells_changes(run),
     }
+
+
+def _further_quotes(run: Run, record: Evidence) -> list[str]:
+    """Return the quotes of a finding that may tell a change its claim doesn't; since `Form.EDITED`,
+    where the question asks for no changes, those with figures that the claim lacks.
+    """
+    quotes = [source.quote for source in record.sources if source.quote != record.claim]
+    if not _tells_changes(run):
+        return []
+    asked = (run.question.text, *(part.text for part in run.ledger.aspects.values()))
+    if run.form < Form.EDITED or any(map(asks_for_changes, asked)):
+        return quotes
+    told = {*find_numbers(record.claim)}
+    return [quote for quote in quotes if not {*find_numbers(quote)} <= told]
 
 
 def _tells_changes(run: Run) -> bool:

@@ -12,6 +12,7 @@ from research.engine.assessment.answer_status import is_judged_by_code, supporti
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
+from research.engine.limits import USUAL_PARTS
 from research.engine.llm_tasks.compare import compare_findings, compares_findings, relate_drafted
 from research.engine.llm_tasks.draft import drop_draft, told_tables
 from research.engine.llm_tasks.judge import judge_report
@@ -130,7 +131,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     more words than the statements whose place they take. What its asker is to do comes on top,
     but not in a memo.
     """
-    most = most_words(run.shape, run.config.research_depth)
+    wanted = run.limits.words[1] if len(run.ledger.aspects) > USUAL_PARTS else 0
+    most = most_words(run.shape, run.config.research_depth, wanted)
     asked = term_set(run.question.text)
 
     def fits(checked: Checked) -> bool:

@@ -48,7 +48,7 @@ FORMS = {
 }
 ROOM = {"shorter": 1, "table": 2, "memo": 3}
 MOST_WORDS = {"quick": 400, "standard": 1500}
-"""Words of a whole report by depth, without its headings and sources."""
+"""Words of a whole report of few sub-questions by depth, without its headings and sources."""
 WORDS_BESIDE, WORDS_OF_A_HEAD, WORDS_OF_A_BOX = 30, 3, 4
 """Words that a report has besides statements and short answer: its verdict, facts and open points,
 the head of a line of the short answer, and what the box of a dispute says around its views.
@@ -126,7 +126,7 @@ def planned_summary_words(complexity: Complexity, parts: int) -> int:
 def words_of_statements(most: int, complexity: Complexity, parts: int, disputes: int = 0) -> int:
     """Return how many words of a standard report of at most so many are left for its statements."""
     boxes = WORDS_OF_A_BOX * min(disputes, parts)
-    whole = MOST_WORDS["standard"] - WORDS_BESIDE - WORDS_OF_A_HEAD * parts - boxes
+    whole = max(most, MOST_WORDS["standard"]) - WORDS_BESIDE - WORDS_OF_A_HEAD * parts - boxes
     return min(most, whole) - planned_summary_words(complexity, parts)
 
 
@@ -149,12 +149,14 @@ def wanted_length(shape: ReportFormat, usual: str, parts: int = 0) -> str:
     return LENGTHS.get(shape.form, usual)
 
 
-def most_words(shape: ReportFormat, depth: str) -> int | None:
-    """Return the most words of a whole report; None for any number."""
+def most_words(shape: ReportFormat, depth: str, wanted: int = 0) -> int | None:
+    """Return the most words of a whole report of which so many are `wanted`; None for any
+    number.
+    """
     if shape.form == "memo":
         return MEMO_WORDS
     usual = MOST_WORDS.get(depth)
-    return usual and max(usual, ROOM_OF_FORM.get(shape.form, 0))
+    return usual and max(usual, wanted, ROOM_OF_FORM.get(shape.form, 0))
 
 
 def wanted_form(shape: ReportFormat, planned: str) -> str:

@@ -24,17 +24,18 @@ def crowding(depth: str, complexity: Complexity, parts: int, form: str = "full")
     return find_crowding(plan, config, parts, estimate)
 
 
-def test_eleven_sub_questions_are_many_for_a_standard_report() -> None:
-    found = crowding("standard", COMPLEX, 11)
+def test_fourteen_sub_questions_are_many_for_a_standard_report() -> None:
+    found = crowding("standard", COMPLEX, 14)
     assert found is not None
-    assert (found.words, found.depth, found.words_there) == (110, "thorough", (250, 450))
-    assert found.estimate.words == (2750, 4950)
+    assert (found.words, found.depth, found.words_there) == (120, "thorough", (250, 420))
+    assert found.estimate.words == (3500, 6000)
 
 
 @pytest.mark.parametrize(
     ("depth", "complexity", "parts"),
     [
-        ("standard", COMPLEX, 10),
+        ("standard", COMPLEX, 13),
+        ("standard", ORDINARY, 11),
         ("standard", ORDINARY, 6),
         ("standard", COMPLEX, 1),
         ("quick", ORDINARY, 3),
@@ -56,7 +57,7 @@ def test_a_quick_report_of_many_parts_may_become_a_standard_one() -> None:
 
 @pytest.mark.parametrize("form", ["shorter", "table", "memo"])
 def test_a_form_with_a_length_of_its_own_is_left_alone(form: str) -> None:
-    assert crowding("standard", COMPLEX, 12, form) is None
+    assert crowding("standard", COMPLEX, 14, form) is None
 
 
 def test_without_a_model_breadth_is_left_out_of_account() -> None:

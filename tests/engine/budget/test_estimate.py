@@ -55,7 +55,7 @@ def test_more_rounds_and_topics_take_more_calls(
     "depth, reach",
     [
         ("quick", Reach((150, 390), (2, 2))),
-        ("standard", Reach((300, 1500), (2, 5))),
+        ("standard", Reach((300, 2000), (2, 5))),
         ("thorough", Reach((900, 6000), (3, 5))),
     ],
 )

@@ -102,11 +102,19 @@ def test_what_is_only_named_ends_with_a_clause(claim: str, told: str) -> None:
 
 def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
     late = "In the year of the flood the fund on the hill still held 6 million marks."
-    [paid, *rest] = claims(PAID, AGAIN, late, "The fund has three guards and a dog, people say.")
+    guarded = "The fund has three guards and a dog, people say."
+    long = guarded.replace("people", "as people of the hill who have seen them every single night")
+    [paid, *rest] = claims(PAID, AGAIN, late, guarded, long.replace("three", "four"))
     told = assess.also_found(run_of(paid, *rest), [paid], 1000)
     assert [words for _, words in told] == [
         late,
-        "The fund has three guards and a dog …",
+        guarded,
+        "The fund has four guards and a dog …",
+    ]
+    earlier = run_of(paid, *rest)
+    earlier.form, earlier.limits.notes = Form.COMPUTED, 2
+    assert "The fund has three guards and a dog …" in [
+        words for _, words in assess.also_found(earlier, [paid], 1000)
     ]
 
 
