@@ -52,13 +52,13 @@ def cell_fates(part: str, name: str | None, seed: int = 0) -> Iterator[tuple[Row
 def _fates_of_table(
     question: str, rows: Sequence[Row], name: str | None, seed: int
 ) -> Iterator[tuple[Row, Fate]]:
-    run = _run_of(question, name, seed)
+    run = run_on(question, name, seed)
     for row in rows:  # one by one: two may be of one place
         run.ledger.book.records.clear()
         ids = []
         for number, told in enumerate(row["evidence"], 1):
             ids.append(f"E{number}")
-            run.ledger.book.records[ids[-1]] = _record(ids[-1], told)
+            run.ledger.book.records[ids[-1]] = record_of(ids[-1], told)
         cell = CellAnswer(
             entity=row["thing"], property=row["property"], value=row["value"], evidence=ids
         )
@@ -93,7 +93,8 @@ def _judged(run: Run, row: Row, name: str | None, seed: int) -> Outcome:
     return "undecided"
 
 
-def _run_of(question: str, name: str | None, seed: int) -> Run:
+def run_on(question: str, name: str | None = None, seed: int = 0) -> Run:
+    """Return a run on a question, with a stub as verifier if one is named."""
     journal = Journal(MemoryStore(), None, Meter(ResearchConfig()), analyst="stub")
     run = Run(Question(question, "2026-11-29"), ResearchConfig(), journal)
     run.form = run.began = NEWEST
@@ -104,7 +105,8 @@ def _run_of(question: str, name: str | None, seed: int) -> Run:
     return run
 
 
-def _record(number: str, told: Row) -> Evidence:
+def record_of(number: str, told: Row) -> Evidence:
+    """Return a labelled piece of evidence as a record with this id."""
     quote = told["quote"]
     url = f"https://manual.example/{abs(hash(told['title']))}"
     source = QuoteSource(

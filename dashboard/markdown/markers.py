@@ -28,7 +28,10 @@ TOLD_BY = re.compile(
     r"(?=[.!?]?\s*$)"
 )
 """Who says a statement, at its end: "(Hot Rocks, October 2019)", "(3 sources, 2015–2026)"."""
-DOUBTS = ("older_figure", "older_source", "may_be_outdated", "undated", "only_forum", "only_blog")
+DOUBTS = (
+    "older_figure", "older_source", "may_be_outdated", "undated", "only_forum", "only_blog",
+    "concluded",
+)  # fmt: skip
 """Labels of what a report says against the sources of a statement, at its end."""
 DOUBTED = re.compile(r"^\s*(?:\((⚠ [^()]+)\)|(⚠ [^():]{3,60}:))")
 """"(⚠ Sources disagree) The next sentence", "⚠ Sources disagree: The other side"."""

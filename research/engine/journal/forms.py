@@ -55,7 +55,8 @@ class Form(IntEnum):
     counts as a good one when pages are read; of a refused claim every quote is a finding.
     A quote may have several items of a list. Cells of a table may rest on several findings
     together, and rows have one value or more. The planner of a run over documents alone is told
-    their titles.
+    their titles. A verdict, and a sentence of each section, may conclude what no quote says; all
+    cells but figures are verified; and readers are shown headings.
     """
 
 

@@ -178,6 +178,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "seeks": run.form >= Form.COMPUTED,
         "names_holders": run.form >= Form.COMPUTED,
         "has_formulas": run.form >= Form.COMPUTED,
+        "concludes": _has_verdict(run) and run.form >= Form.EDITED,
         "is_besides": _has_verdict(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),

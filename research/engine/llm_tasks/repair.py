@@ -23,6 +23,7 @@ from research.engine.report.draft import (
     Section,
     Statement,
     aspect_of,
+    split_conclusion,
     split_part,
     statement_of,
 )
@@ -65,6 +66,7 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
     text = answer.text.strip().removeprefix("- ")
     if ledger.began >= Form.COMPUTED:
         text = split_part(text, ledger)[1]
+    text, is_marked = split_conclusion(text, ledger)
     new = statement_of(text, answer.evidence)
     if not new.text:
         return None
@@ -77,6 +79,7 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
         formulas=new.formulas,
         clauses=(),
         by_number=False,
+        concludes=len(new.evidence) > 1 and (old.concludes or (is_marked and old.is_verdict)),
     )
     try:
         calculate(replace(said, formulas=()), ledger)

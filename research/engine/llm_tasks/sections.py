@@ -48,6 +48,7 @@ from research.engine.report.draft import (
     Section,
     Statement,
     owners_of,
+    split_conclusion,
     split_part,
     statement_of,
     with_known_figures,
@@ -214,6 +215,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         else [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
         "told_disputes": disputes,
         "has_formulas": run.form >= Form.COMPUTED,
+        "concludes": run.form >= Form.EDITED,
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
@@ -321,11 +323,13 @@ def summary_statement(
     where it names none.
     """
     part, text = split_part(text, ledger)
+    text, is_marked = split_conclusion(text, ledger)
     named = [int(n) for group in _NUMBERS.findall(text) for n in re.findall(r"\d+", group)]
     known = [statements[n - 1] for n in named if 0 < n <= len(statements)]
     cited = dict.fromkeys(i for each in known for i in each.evidence)
     evidence = tuple(i for i in cited if not _is_left_out(i, text, ledger)) or tuple(cited)
-    said = replace(statement_of(_NUMBERS.sub("", text), evidence), about=part)
+    said = statement_of(_NUMBERS.sub("", text), evidence)
+    said = replace(said, about=part, concludes=is_marked and len(evidence) > 1)
     said, *_ = with_known_figures([said], known)
     return said if said.text and evidence else None
 

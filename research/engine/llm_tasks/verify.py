@@ -18,7 +18,7 @@ from research.engine.llm_tasks.prompting.ask import PROMPTS, Task, ask_model
 from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
 from research.engine.run import Run
-from research.engine.verifier.pairs import QUALIFICATION_FILE, Pair
+from research.engine.verifier.pairs import CONCLUSION, QUALIFICATION_FILE, Pair
 
 
 class VerifyAnswer(Answer):
@@ -60,7 +60,12 @@ def verify_context(
     pairs: Sequence[Pair], task: Task[VerifyAnswer] = VERIFY_TWICE
 ) -> dict[str, Any]:
     """Return what the prompt shows."""
-    return {"pairs": pairs, "neutral": neutral, "is_twice": task is VERIFY_TWICE}
+    return {
+        "pairs": pairs,
+        "neutral": neutral,
+        "is_twice": task is VERIFY_TWICE,
+        "has_conclusions": any(pair.statement.startswith(CONCLUSION) for pair in pairs),
+    }
 
 
 async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:

@@ -17,12 +17,13 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
 from research.engine.records import OpenPoint
-from research.engine.text.tokens import normalise_space, words_in
+from research.engine.text.tokens import normalise_space, unique_texts, words_in
 from research.engine.untrusted.address_wall import AddressWall
 
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
+_CONCLUSION = re.compile(r"\s*=+>\s*(?=\S)")
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -47,7 +48,8 @@ class Statement:
     the quotes and the question. One `by_number` was put into the short answer
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
-    one before it was left out, `is_unplaced` of a quotation that code put among statements.
+    one before it was left out, `is_unplaced` of a quotation that code put among statements. One
+    that `concludes` ranks, orders or judges by several findings, which no quote need say.
     """
 
     text: str
@@ -60,6 +62,7 @@ class Statement:
     is_column: bool = False
     earlier: tuple[str, ...] = ()
     is_verdict: bool = False
+    concludes: bool = False
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     replaced_words: int = field(default=0, compare=False)
     part: str = field(default="", compare=False)
@@ -178,10 +181,22 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         record = ledger.book.records.get(alone)
         return statement_of(record.claim if record else "", [alone])
     item = _ITEM.match(text)
-    said = text[item.end() if item else 0 :]
-    ids = [i for group in _IDS.findall(text) for i in _ID.findall(group)]
-    clauses = _clauses_of(said)
-    return replace(statement_of(said, ids), is_item=item is not None, clauses=clauses)
+    said, is_marked = split_conclusion(text[item.end() if item else 0 :], ledger)
+    ids = unique_texts(i for group in _IDS.findall(text) for i in _ID.findall(group))
+    return replace(
+        statement_of(said, ids),
+        is_item=item is not None,
+        clauses=_clauses_of(said),
+        concludes=is_marked and len(ids) > 1,
+    )
+
+
+def split_conclusion(text: str, ledger: Ledger) -> tuple[str, bool]:
+    """Return a sentence without the mark of a conclusion ("=> …"), and whether it had it; none has
+    in runs before `Form.EDITED`.
+    """
+    mark = _CONCLUSION.match(text) if ledger.began >= Form.EDITED else None
+    return text[mark.end() if mark else 0 :], mark is not None
 
 
 def _clauses_of(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

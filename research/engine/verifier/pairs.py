@@ -9,6 +9,8 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 QUALIFICATION_FILE = DATA / "qualification.jsonl"
+CONCLUSION = "(conclusion)"
+"""What marks a statement that concludes from its quotes."""
 
 
 @dataclass(frozen=True)

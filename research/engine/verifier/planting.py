@@ -29,7 +29,7 @@ from research.engine.text.offload import run_in_thread
 from research.engine.text.sentences import Sentence
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
-from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.pairs import CONCLUSION, CitedQuote, LabelledPair, Pair
 from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
 
 MOST_QUOTES = 4
@@ -136,7 +136,11 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
             own = [each for each in nearest if each.url == nearest[0].url]
             shown = [*dict.fromkeys((*own[:MOST_QUOTES], *shown))]
         quotes |= dict.fromkeys(_cited(each, ledger, statement.text) for each in shown)
-    return Pair(statement.text, (*quotes, *_computed(statement, ledger)))
+    beside = _computed(statement, ledger)
+    if statement.concludes:
+        asked = dict.fromkeys((*quotes, *beside, CitedQuote(ledger.asked, ASKED)))
+        return Pair(f"{CONCLUSION} {statement.text}", tuple(asked))
+    return Pair(statement.text, (*quotes, *beside))
 
 
 def _computed(statement: Statement, ledger: Ledger) -> list[CitedQuote]:

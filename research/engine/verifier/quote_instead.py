@@ -23,8 +23,9 @@ from research.engine.text.tokens import term_set
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
     """Put the shortest of the quotes that a statement cites in its place, or the first where its
     author chose its section, each once in a section; a statement goes that cites nothing known or
-    nothing but fragments, and one on the question as a whole. One of the short answer that joins
-    several findings goes as well where there are sections: their main findings take its place.
+    nothing but fragments, one on the question as a whole, and a conclusion. One of the short answer
+    that joins several findings goes as well where there are sections: their main findings take its
+    place.
 
     Since `Form.EDITED`, where most statements hold, only quotations that fit among them take the
     place of one, which goes otherwise.
@@ -56,7 +57,7 @@ def _instead(
 ) -> Iterable[Statement]:
     if given not in replaced:
         return [given]
-    if given.is_verdict:
+    if given.is_verdict or given.concludes:
         return []
     known = ledger.book.records
     cited = (known[record_id] for record_id in given.evidence if record_id in known)

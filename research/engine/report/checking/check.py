@@ -14,6 +14,11 @@ from research.engine.llm_tasks.compared_findings import find_disagreements
 from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity, OpenPoint
+from research.engine.report.checking.conclusions import (
+    NOT_FOLLOWING,
+    conclusion_faults,
+    with_few_conclusions,
+)
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.next_steps import without_unknown_code
@@ -72,7 +77,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     code or a believed verifier refuses is repaired once before, and checked again. Sections that
     were drafted by themselves get their summary.
     """
-    draft = await _with_summary(run, draft)
+    draft = with_few_conclusions(await _with_summary(run, draft))
     look = await with_last_look(run, with_untold_parts(draft, run.ledger))
     draft = look.draft
     idle = await run_in_thread(idle_sentences, draft, run.ledger)
@@ -205,7 +210,9 @@ def _lacks_summary(run: Run, draft: Draft) -> bool:
 
 
 async def _find_faults(run: Run, draft: Draft) -> list[Fault]:
-    return await run_in_thread(run.rules.find_faults, draft, run.ledger)
+    found = await run_in_thread(run.rules.find_faults, draft, run.ledger)
+    own = await run_in_thread(conclusion_faults, draft, run.ledger)
+    return sorted([*found, *own], key=lambda fault: fault.number)
 
 
 async def _verify(run: Run, statements: Sequence[Statement], step: str) -> Verdicts:
@@ -225,7 +232,8 @@ def _with_refused(draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> l
     refused = {*verdicts.refused}
     for number, said in enumerate(draft.statements, 1):
         if said in refused:
-            by_number.setdefault(number, Fault(number, said, NOT_CARRIED))
+            reason = NOT_FOLLOWING if said.concludes else NOT_CARRIED
+            by_number.setdefault(number, Fault(number, said, reason))
     return [by_number[number] for number in sorted(by_number)]
 
 

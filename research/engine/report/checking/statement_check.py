@@ -98,7 +98,7 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
     unknown = [i for i in statement.evidence if i not in ledger.book.records]
     if unknown:
         return f"there is no evidence {', '.join(unknown)}"
-    if statement.quoted:
+    if statement.quoted or statement.concludes:
         return ""
     check = check_statement(statement, ledger)
     tells_result = ledger.began >= Form.EDITED and statement.formulas and check.outcome != "refused"
@@ -127,6 +127,8 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
 
     All records that it cites have to be known.
     """
+    if statement.concludes:  # what it has of its own is looked for by itself
+        return ClaimCheck("undecided")
     if rests_on_question(statement, ledger):
         return _check_with_formulas(statement, ledger)
     records = [ledger.book.records[i] for i in statement.evidence]

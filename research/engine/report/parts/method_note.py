@@ -22,9 +22,11 @@ def method_note(
     ended: str = "",
     today: str = "",
     checks: Checks | None = None,
+    concluded: int = 0,
 ) -> str:
     """Return the note as a section; "" if no page was read. Dates after `today`, if that is given,
-    don't count. It says how statements were checked, if there are `checks`.
+    don't count. It says how statements were checked, if there are `checks`, and how many are
+    conclusions.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
     said nowhere else. Different queries are counted; a search asks one of them, some are made
@@ -53,6 +55,7 @@ def method_note(
         ),
         (words["instructed"].format(told=asked) if asked else "",),
         (_how_checked(words, checks) if checks else "",),
+        (words.count("concluded_how", concluded) if concluded else "",),
         (ended,),
     )
     told = [" · ".join(filter(None, line)) for line in lines]

@@ -148,7 +148,10 @@ def render_report(
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
     parts[3:3] = [left, cut_off, render_steps_left_out(marks)]
-    note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
+    concluded = sum(said.concludes for said in dict.fromkeys(draft.statements))
+    note = method_note(
+        ledger, marks.words, marks.urls, late, layout.today, layout.checks, concluded
+    )
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     disputes = markdown.count(BOX) + len(marks.told_in_one)

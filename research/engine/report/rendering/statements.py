@@ -310,7 +310,8 @@ def with_site(ledger: Ledger, said: Statement) -> Statement:
 def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | None = None) -> str:
     """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
     unless its author was asked to word that, whether it may have been overtaken, whether it rests
-    on forums alone and, with `named`, who says it, unless a `teller` is given that says it.
+    on forums alone, whether its author concludes it and, with `named`, who says it, unless a
+    `teller` is given that says it.
     """
     stale = marks.layout.stale
     is_inline = said.quoted and not said.lead_in
@@ -329,6 +330,7 @@ def _told_beside(said: Statement, marks: Markers, named: bool, teller: str | Non
         else "",
         _teller_of(said, marks) if named and teller is None else teller,
         _name_of(said, marks) if is_inline and teller is None else "",
+        marks.words["concluded"] if said.concludes else "",
     )
     shown = "; ".join(filter(None, told))
     names_kind = marks.layout.names_kinds and not said.lead_in

@@ -1,0 +1,59 @@
+"""Conclusions: sentences that rank, order or judge by several findings, as no quote need do.
+
+Code looks for what one has of its own, as with next steps, and a believed verifier judges whether
+it follows from its quotes for who asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.report.checking.next_steps import find_strangeness
+from research.engine.report.draft import Draft, Fault, Section, Statement
+
+_COUNT = re.compile(r"\b(?:one|two|three|four|five|six|seven|eight|both)\b", re.IGNORECASE)
+NOT_FOLLOWING = (
+    "a checker found that it doesn't follow: it has a ground that its quotes don't give, is firmer "
+    "than they are, or takes silence for a no"
+)
+
+
+def with_few_conclusions(draft: Draft) -> Draft:
+    """Return a draft in which only the verdict and the first such sentence of each section
+    conclude; others are statements like any.
+    """
+
+    def once(section: Section) -> Section:
+        first = next((said for said in section.statements if said.concludes), None)
+        return replace(section, statements=_others_plain(section.statements, first))
+
+    short = tuple(
+        said if said.is_verdict else replace(said, concludes=False) for said in draft.short_answer
+    )
+    return replace(draft, short_answer=short, sections=tuple(map(once, draft.sections)))
+
+
+def _others_plain(statements: Iterable[Statement], kept: Statement | None) -> tuple[Statement, ...]:
+    return tuple(
+        replace(said, concludes=False) if said.concludes and said is not kept else said
+        for said in statements
+    )
+
+
+def conclusion_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
+    """Return the conclusions with a figure, name or identifier of their own, or on nothing that may
+    be stated, by their numbers in the draft.
+    """
+    return [
+        Fault(number, said, strange)
+        for number, said in enumerate(draft.statements, 1)
+        if said.concludes and (strange := find_strangeness(_without_counts(said), ledger))
+    ]
+
+
+def _without_counts(said: Statement) -> Statement:
+    """Return a conclusion without the small numbers in words by which it counts ("all three")."""
+    return replace(said, text=_COUNT.sub("some", said.text))
