@@ -57,7 +57,7 @@ ATTRIBUTES = {
     "td": {"class", "data-label"},
     "th": {"class"},
 }
-ANSWERS_FIRST = 12
+ANSWERS_FIRST, ANSWERS_FOLDED = 12, 3
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
@@ -98,11 +98,25 @@ def _tells_dashes(block: Sequence[Token]) -> bool:
 
 
 def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
-    """Return HTML in which the end of a long list of answers is folded."""
+    """Return HTML in which the end of a long list of answers is folded, and all of it where steps
+    answer the question.
+    """
     pieces, pending = list[str](), list[Token]()
+    has_steps = any(token.attrGet("class") == "todo" for token in tokens)
     for block in top_blocks(tokens):
         is_item = (token.type == "list_item_open" and token.level == 1 for token in block)
         items = [place for place, found in enumerate(is_item) if found]
+        if has_steps and len(items) >= ANSWERS_FOLDED and block[0].type == "bullet_list_open":
+            told = ngettext(
+                "In brief, on %(n)s sub-question", "In brief, on each of %(n)s sub-questions",
+                len(items),
+            )  # fmt: skip
+            pieces += [
+                render_tokens(pending, language),
+                _fold(told % {"n": format_number(len(items))}, render_tokens(block, language)),
+            ]
+            pending = []
+            continue
         if len(items) <= ANSWERS_FIRST * 3 // 2:
             pending += block
             continue

@@ -263,7 +263,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         is_dense=checked.is_dense,
         keeps_figures=checked.keeps_figures,
         names_sources=has_model and run.shape.form == "review",
-        has_figures=has_model and (not is_quick or (checked.is_dense and _is_concise(run))),
+        has_figures=_has_figures(run, checked),
         stale=_stale(run),
         has_extremes=has_model and not is_quick and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - has_model,
@@ -307,6 +307,14 @@ def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
     """Return whether the report should be exhaustive and mark sections without further findings."""
     is_whole = run.config.research_depth == "thorough" and run.shape.form in IN_SECTIONS
     return run.has_model and is_whole and not draft.by_code
+
+
+def _has_figures(run: Run, checked: Checked) -> bool:
+    """Return whether key figures stand above the sections: not where steps answer the question."""
+    if not run.has_model or (run.form >= Form.EDITED and checked.draft.next_steps):
+        return False
+    is_quick = run.config.research_depth == "quick"
+    return not is_quick or (checked.is_dense and _is_concise(run))
 
 
 def _is_concise(run: Run) -> bool:
