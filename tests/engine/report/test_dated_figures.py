@@ -201,6 +201,9 @@ def test_a_figure_without_any_date_is_marked_where_most_pages_have_one() -> None
     [
         ("The archive server-2019-08-11 is restored with one command.", ""),
         ("restoring <Snapshot at 2015-05-08 21:40:19.884408621 +0200> to /tmp", ""),
+        ("; set balances 2016/1/1 opening balances assets:cash = $42 equity:opening", ""),
+        ("Enter its balance on that day. For example, to begin on 2008-01-01, enter 42.", ""),
+        ("For example, it was closed; it has been open since 3 May 2019.", "2019-05-03"),
         ("The fee was raised on 2015-05-08.", "2015-05-08"),
     ],
 )

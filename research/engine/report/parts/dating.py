@@ -36,10 +36,12 @@ _CHANGES = re.compile(
     r"|jaar geleden|tijdlijn|geschiedenis van|(?:is|zijn) veranderd)\b",
     re.IGNORECASE,
 )
-# "server-2019-08-11", "2015-05-08 21:40:19.88"
+# "server-2019-08-11", "2015-05-08 21:40:19.88", "2016/1/1 assets:cash", "For example, in 2008"
 _PRINTED = re.compile(
     r"(?:(?<=[^\W\d])|(?<=[^\W\d][-_.:/]))\d{4}-\d\d-\d\d"
     r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+    r"|\d{4}[-/]\d{1,2}[-/]\d{1,2}(?= [^.\n]{0,60}\w:\w)"
+    r"|\b(?:[Ff]or (?:example|instance)|e\.g\.)[^.;]{0,120}"
 )
 DAY, MONTH, YEAR = 10, 7, 4
 """Characters of a date such as `2026-03-01`, of its month and of its year."""
