@@ -116,14 +116,18 @@ def folder_title(folder: Path) -> str:
 
 @dataclass(frozen=True)
 class FileAddressing:
-    """Addresses `file:///COLLECTION/PATH`; each document is an independent source."""
+    """Addresses `file:///COLLECTION/PATH`; each document is an independent source, and stands for
+    the first folder that it is in, such as that of one of several manuals.
+    """
 
     def name(self, folder: Path) -> str:
         return folder_title(folder) or "documents"
 
     def address(self, collection: str, path: str) -> Address:
         url = f"file:///{quote(collection, safe='')}/{quote(path)}"
-        return Address(url, domain=collection, independence_key=url, kind="document")
+        folder, _, inside = path.partition("/")
+        domain = f"{collection}/{folder}" if inside else collection
+        return Address(url, domain=domain, independence_key=url, kind="document")
 
 
 def part_url(url: str, part: int) -> str:

@@ -18,6 +18,7 @@ from research.engine.journal import Journal
 from research.engine.journal.forms import OLDEST, Form
 from research.engine.limits import WORDS, Limits, limits_for
 from research.engine.offline.passages.shown_passages import standings
+from research.engine.offline.questions.compared import compared_things
 from research.engine.ports import Page, SearchHit
 from research.engine.records import (
     Action,
@@ -155,7 +156,7 @@ class Run:
         self.open_ledger(plan)
         for aspect in plan.aspects:
             self.ledger.raise_aspect(aspect.text, aspect.query, "plan", 0)
-        self.candidates = first_topics(self.ledger, by_parts=self.searches_parts)
+        self.candidates = self.planned_topics()
 
     def open_ledger(self, plan: Plan, seed: Seed | None = None) -> None:
         """A ledger without sub-questions; what a seed used or refused is neither again."""
@@ -281,10 +282,17 @@ class Run:
         else:
             ledger.refresh_aspects()
 
+    def planned_topics(self) -> list[Topic]:
+        """Return the topics of the plan. Without a model, each of two questions in one sentence is
+        searched by itself; of documents, each thing that is compared.
+        """
+        things = compared_things(self.question.text) if self.searches_each_thing else ()
+        return first_topics(self.ledger, by_parts=not self.has_model, things=things)
+
     @property
-    def searches_parts(self) -> bool:
-        """Without a model, each of two questions in one sentence is searched by itself."""
-        return not self.has_model
+    def searches_each_thing(self) -> bool:
+        """Return whether searches cost nothing and the documents may tell of each thing apart."""
+        return bool(self.question.documents) and self.form >= Form.EDITED
 
     @property
     def follows_names(self) -> bool:

@@ -813,3 +813,26 @@ async def test_no_model_call_outlives_the_time_budget(monkeypatch: pytest.Monkey
         "budget_time",
     }
     assert world.web.searched
+
+
+COMPARED = Script(
+    "Which is better, Alto or Corsair, by price?",
+    (Part("What do Alto and Corsair cost?", "price marks", ("costs",)),),
+)
+
+
+@pytest.mark.parametrize("documents", [(), ("Catalogue",)])
+async def test_documents_are_searched_for_each_thing_that_is_compared(
+    documents: tuple[str, ...],
+) -> None:
+    pages = [
+        page(f"https://{name}.example/", f"The {name} costs {n}00 marks.", name)
+        for n, name in enumerate(("Alto", "Corsair"), 3)
+    ]
+    world = World(Web(pages), Oracle(COMPARED))
+    ran = await world.ask(COMPARED.question, documents=documents)
+    queries = next(iter(ran.of(Unit))).queries
+    told = [any(name in query for query in queries) for name in ("Alto", "Corsair")]
+    assert told == ([True, True] if documents else [False, False])
+    replayed = await world.replay(COMPARED.question, documents=documents)
+    assert replayed.final() == ran.final()

@@ -227,4 +227,4 @@ def test_the_tools_of_a_run_tell_what_its_documents_hold(
 
     assert sorted(asyncio.run(contents())) == ["Mills (1): Rents", "weirs (1): Gates of a weir"]
     run.sources["search"] = ["documents", "samples"]
-    assert asyncio.run(contents()) == []
+    assert asyncio.run(contents()) == ()

@@ -100,6 +100,11 @@ class Ledger:
         return [record for record in self.book.records.values() if not record.is_dictated]
 
     @property
+    def tables(self) -> list[str]:
+        """Return what the tables above a report's sections hold; none before `Form.EDITED`."""
+        return self.relations.tables if self.began >= Form.EDITED else []
+
+    @property
     def lone_origin(self) -> str:
         """Return the site or collection that (nearly) all evidence is from; "" if there is none, or
         the run is one before `Form.COMPUTED`.

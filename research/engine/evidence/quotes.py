@@ -16,6 +16,7 @@ from research.engine.text.tokens import normalise_space, term_set
 MAX_QUOTE = 400
 _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\s+", re.MULTILINE)
 """`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
+_VERSION = re.compile(r"\b[vV](?=\d)")
 
 
 def quote_span(
@@ -79,6 +80,11 @@ def quote_spans(
 def plain_quote(quote: str) -> str:
     """Return a quote as people read it: white space folded, list and table marks dropped."""
     return normalise_space(_ITEM_MARK.sub("", quote))
+
+
+def without_version_marks(text: str) -> str:
+    """Return a heading with "5.5" for "v5.5", so that its number can be found."""
+    return _VERSION.sub("", text)
 
 
 def quote_source(page: Page, start: int, end: int, section: str) -> QuoteSource:

@@ -26,7 +26,6 @@ from research.engine.llm_tasks.answers import (
 )
 from research.engine.llm_tasks.compared_findings import (
     carried_over,
-    compared_things,
     contested_pairs,
     find_disagreements,
     find_replaced,
@@ -39,6 +38,7 @@ from research.engine.llm_tasks.draft import COMPARED_FROM, usable_evidence
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
+from research.engine.offline.questions.compared import compared_things
 from research.engine.records import Evidence
 from research.engine.report.checking.table_values import (
     MOST_WITH_ROOM,

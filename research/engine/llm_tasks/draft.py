@@ -23,7 +23,6 @@ from research.engine.llm_tasks.answers import (
     id_in,
 )
 from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
-from research.engine.llm_tasks.compared_findings import compared_things
 from research.engine.llm_tasks.prompting.ask import Task, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
@@ -34,6 +33,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
     most_relevant,
 )
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
+from research.engine.offline.questions.compared import compared_things
 from research.engine.offline.questions.question import asks_for_course
 from research.engine.ports import ModelRequest
 from research.engine.records import Evidence, OpenPoint
@@ -69,8 +69,8 @@ DRAFT = Task("draft", DraftAnswer, 4000)
 TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 OPEN_DRAFT: Task[DraftAnswer] = Task("draft", OpenDraftAnswer, 4200)
 TABLED_OPEN_DRAFT: Task[DraftAnswer] = Task("draft", TabledOpenDraftAnswer, 4200)
-WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 4200)
-TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 4200)
+WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 6500)
+TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 6500)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
 VERDICT_FROM, MOST_OF_A_VERDICT, MOST_STEPS = 3, 2, 12
@@ -182,7 +182,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "is_besides": _has_verdict(run) and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),
         "things": _tabled(run),
-        "tables": told_tables(run),
+        "tables": ledger.tables,
         "titles": told_titles(run),
         "gaps": gaps_shown(ledger) if is_long and run.form >= Form.EDITED else [],
         "has_course": any(
@@ -194,11 +194,6 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 def told_titles(run: Run) -> Mapping[str, str]:
     """Return the titles of pages that stand for their one site; none before `Form.EDITED`."""
     return lone_titles(run.ledger) if run.form >= Form.EDITED else {}
-
-
-def told_tables(run: Run) -> list[str]:
-    """Return what the tables above a report's sections hold; none before `Form.EDITED`."""
-    return run.ledger.relations.tables if run.form >= Form.EDITED else []
 
 
 def _task(run: Run) -> Task[DraftAnswer]:

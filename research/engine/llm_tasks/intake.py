@@ -12,10 +12,10 @@ from pydantic import Field
 from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.llm_tasks.answers import Answer
-from research.engine.llm_tasks.compared_findings import compared_properties
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.offline.planning import Understood
+from research.engine.offline.questions.compared import compared_properties
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.report.report_format import ASKED_FORMS
 from research.engine.run import Run

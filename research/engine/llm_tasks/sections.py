@@ -25,7 +25,6 @@ from research.engine.llm_tasks.draft import (
     earlier_values,
     open_points,
     statements_of,
-    told_tables,
     told_titles,
     usable_evidence,
 )
@@ -219,7 +218,7 @@ def _section_context(run: Run, parts: Sequence[OutlinePart], room: int) -> dict[
         "has_timeline": run.form >= Form.COMPUTED
         and any(asks_for_course(part.aspect.text, ledger.began) for part in parts),
         "length": f"at most {sum(part.words for part in parts)}",
-        "tables": told_tables(run),
+        "tables": run.ledger.tables,
         "titles": told_titles(run),
     }
 

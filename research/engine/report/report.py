@@ -14,7 +14,7 @@ from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.limits import USUAL_PARTS
 from research.engine.llm_tasks.compare import compare_findings, compares_findings, relate_drafted
-from research.engine.llm_tasks.draft import drop_draft, told_tables
+from research.engine.llm_tasks.draft import drop_draft
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections
 from research.engine.offline.drafting import draft_closest
@@ -186,7 +186,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         draft = with_other_findings(draft, run.ledger)
     has_figures = run.config.research_depth != "quick" or is_concise
     draft = replace(draft, short_answer=with_one_landmark(draft.short_answer))
-    tabled = Relations() if is_led(run) and told_tables(run) else run.ledger.relations
+    tabled = Relations() if is_led(run) and run.ledger.tables else run.ledger.relations
     draft = told_once(draft, tabled, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
     short = shorten(draft, is_short, is_kept, answered_by, cost)

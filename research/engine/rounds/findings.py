@@ -377,7 +377,7 @@ def _lent(
         )
     days = (quotes.quote_source(each.page, 0, 0, "").day for each in others)
     heads = (sources[0].day, sources[0].title, *(source.section for source in sources))
-    dated = unique_texts(filter(None, (*heads, *days)))
+    dated = unique_texts(map(quotes.without_version_marks, filter(None, (*heads, *days))))
     return " ".join((context, *names)), ", ".join(dated)
 
 

@@ -302,7 +302,8 @@ def _shown_texts(run: Run) -> set[str]:
 def _calls_left(run: Run, item: Work) -> int:
     if item.unit.status:
         return 0
-    calls = max(1, run.limits.tool_calls - len(item.searched))
+    searches = 1 if run.searches_each_thing else len(item.searched)
+    calls = max(1, run.limits.tool_calls - searches)
     return max(0, calls - len(item.urls))
 
 

@@ -61,17 +61,19 @@ class Choice:
     skipped: tuple[Skipped, ...]
 
 
-def first_topics(ledger: Ledger, *, by_parts: bool) -> list[Topic]:
+def first_topics(ledger: Ledger, *, by_parts: bool, things: Sequence[str] = ()) -> list[Topic]:
     """Return one topic for each sub-question of the plan. `by_parts`, each question in it is
-    searched by itself as well.
+    searched by itself as well, and one that compares `things` once for each of them.
     """
-    return [_planned_topic(aspect, by_parts) for aspect in ledger.aspects.values()]
+    return [_planned_topic(aspect, by_parts, things) for aspect in ledger.aspects.values()]
 
 
-def _planned_topic(aspect: Aspect, by_parts: bool) -> Topic:
+def _planned_topic(aspect: Aspect, by_parts: bool, things: Sequence[str]) -> Topic:
     parts = split_clauses(aspect.text) if by_parts else []
-    queries = (aspect.query, *map(query_of, parts))
-    return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts))
+    compared = [thing for thing in things if thing.casefold() in aspect.text.casefold()]
+    each = [f"{thing} {aspect.query}" for thing in compared if len(compared) > 1]
+    queries = (aspect.query, *each, *map(query_of, parts))
+    return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts or each))
 
 
 def unsearched_aspects(ledger: Ledger, threshold: float) -> list[Aspect]:

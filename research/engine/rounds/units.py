@@ -179,8 +179,11 @@ def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchR
 def _most_searches(run: Run) -> int:
     """Return how many queries the unit may send, keeping at least one tool call for a page.
 
-    A query counts as one call, for however many kinds of pages it is sent.
+    A query counts as one call, for however many kinds of pages it is sent; those of documents for
+    each thing that is compared count as one together.
     """
+    if run.searches_each_thing:
+        return run.config.researcher_search_budget
     return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
 
 

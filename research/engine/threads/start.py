@@ -13,7 +13,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.follow_up import EarlierTurns
 from research.engine.offline.planning import Understood, query_of
 from research.engine.records import Estimate, Plan, PlannedAspect, Status
-from research.engine.rounds.topics import DEEPER, Topic, first_topics
+from research.engine.rounds.topics import DEEPER, Topic
 from research.engine.run import Run
 from research.engine.text.similarity import find_twin
 from research.engine.text.tokens import normalise_space
@@ -39,7 +39,7 @@ async def begin_run(run: Run) -> None:
         if run.form >= Form.EDITED:
             run.instructions = seed.instructions
         await take_over_for(run, seed, await agree_on_plan(run, await take_in(run)))
-        run.candidates = first_topics(run.ledger, by_parts=run.searches_parts)
+        run.candidates = run.planned_topics()
     else:
         run.start(await agree_on_plan(run, await take_in(run)))
 

@@ -49,6 +49,16 @@ def test_each_question_of_a_sub_question_is_searched_by_itself_as_well() -> None
     assert not topic.all_queries and len(topic.queries) == 1
 
 
+def test_a_sub_question_that_compares_things_is_searched_for_each_of_them() -> None:
+    known, _ = ledger("What do Alto, Corsair and Dorado cost?", "Who sells the Alto?")
+    priced, sold = first_topics(known, by_parts=False, things=("Alto", "Corsair", "Dorado"))
+    query = priced.queries[0]
+    assert priced.all_queries
+    assert len(priced.queries) == 4 and priced.queries[2].startswith("Corsair")
+    assert set(query.split()) <= set(priced.queries[2].split())
+    assert not sold.all_queries and len(sold.queries) == 1
+
+
 @pytest.mark.requirement("A8", "C9")
 def test_critical_gaps_go_first_then_newer_ones_then_directions() -> None:
     known, _ = ledger("Where is it?")

@@ -23,7 +23,7 @@ from research.engine.untrusted.screening import label_of
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
-MOST_TERM_WORDS, MOST_HEADING_WORDS = 6, 8
+MOST_TERM_WORDS, MOST_HEADING_WORDS = 6, 7
 _LABEL = re.compile(
     r"(?:note|tip|hint|warning|caution|important|example|figure|fig\.|table|listing)"
     r"(?: [\d.–-]+)?[.:]?",

@@ -20,6 +20,7 @@ from research.engine.evidence.claims.names import (
 )
 from research.engine.evidence.claims.operands import ASKED, Calculation, NotComputedError
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.quotes import without_version_marks
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence, QuoteSource
 from research.engine.report.draft import Draft, Fault, Statement
@@ -225,7 +226,7 @@ def join_quotes(sources: Sequence[QuoteSource], ledger: Ledger) -> tuple[str, st
     dates = unique_texts(source.day for source in sources)
     if ledger.began >= Form.COMPUTED:
         heads = (head for source in sources for head in (source.title, source.section))
-        dates = unique_texts(filter(None, (*dates, *heads)))
+        dates = unique_texts(map(without_version_marks, filter(None, (*dates, *heads))))
     return " ".join(source.quote for source in sources), ", ".join(dates)
 
 

@@ -27,7 +27,7 @@ from research.engine.llm_tasks.answers import (
     RecalledAnswer,
     id_in,
 )
-from research.engine.llm_tasks.compared_findings import compared_properties, compared_things
+from research.engine.offline.questions.compared import compared_properties, compared_things
 from research.engine.records import Evidence
 from research.engine.report.draft import Statement
 from research.engine.report.parts.comparison import (

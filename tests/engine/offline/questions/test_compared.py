@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from research.engine.llm_tasks.answers import CellAnswer, CompareAnswer
-from research.engine.llm_tasks.compared_findings import compared_properties, compared_things
+from research.engine.offline.questions.compared import compared_properties, compared_things
 from research.engine.report.checking.table_values import as_asked
 
 COUNCIL = (
@@ -36,6 +36,12 @@ COUNCIL = (
         ),
         ("Compare Rust and Go. Please also look at Zig.", ("Rust", "Go", "Zig")),
         ("Compare Rust and Go. Also, who in Paris uses them, as in May?", ("Rust", "Go")),
+        (
+            "I keep a shop's books. Which of Alpha, Beta and gamma fits? Which does it do worse?",
+            ("Alpha", "Beta", "gamma"),
+        ),
+        ("Which of restic, borg and duplicity is best?", ("restic", "borg", "duplicity")),
+        ("Which of these, those and them is best?", ()),
         ("Who wrote War and Peace?", ()),
         ("What do Romeo and Juliet die of?", ()),
     ],
