@@ -44,8 +44,8 @@ long, and how many such there are.
 """
 LEAST_LEFT_OUT = 20
 """Findings that a question of few sub-questions has to leave out for them to be named."""
-FEWEST_WORDS, MOST_WORDS = 5, 20
-"""Words of the clauses of such a finding that are told."""
+FEWEST_WORDS, MOST_WORDS, TOLD_WHOLE = 5, 20, 28
+"""Words of the clauses of such a finding that are told, and up to which it is told whole."""
 FIGURE_WORDS = 4
 """Those of them that are its figure, if the claim begins with others."""
 FINDINGS_OF_A_PART = 6
@@ -281,7 +281,7 @@ def _in_brief(claim: str, form: Form) -> str:
     """Return a claim as the list of findings that aren't shown has it: since `Form.EDITED` a short
     one whole, as its end may tell what its first clause doesn't.
     """
-    is_short = form >= Form.EDITED and words_in(claim) <= MOST_WORDS
+    is_short = form >= Form.EDITED and words_in(claim) <= TOLD_WHOLE
     return claim if is_short else _first_clauses(claim)
 
 
