@@ -83,7 +83,7 @@ def test_a_conclusion_rests_on_several_findings_and_has_no_figure_or_name_of_its
     assert not cite_ids(text, known).concludes
 
 
-def test_only_the_verdict_and_one_sentence_of_a_section_conclude() -> None:
+def test_only_the_short_answer_and_one_sentence_of_a_section_conclude() -> None:
     def said(text: str, **named: Any) -> Statement:
         return Statement(text, ("E1", "E2"), concludes=True, **named)
 
@@ -91,6 +91,6 @@ def test_only_the_verdict_and_one_sentence_of_a_section_conclude() -> None:
     plain = Statement("P.", ("E1",))
     draft = Draft((verdict, line), (Section("A1", (plain, first, second)),))
     assert with_few_conclusions(draft) == Draft(
-        (verdict, replace(line, concludes=False)),
+        (verdict, line),
         (Section("A1", (plain, first, replace(second, concludes=False))),),
     )

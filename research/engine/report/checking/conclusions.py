@@ -22,7 +22,7 @@ NOT_FOLLOWING = (
 
 
 def with_few_conclusions(draft: Draft) -> Draft:
-    """Return a draft in which only the verdict and the first such sentence of each section
+    """Return a draft in which only the short answer and the first such sentence of each section
     conclude; others are statements like any.
     """
 
@@ -30,10 +30,7 @@ def with_few_conclusions(draft: Draft) -> Draft:
         first = next((said for said in section.statements if said.concludes), None)
         return replace(section, statements=_others_plain(section.statements, first))
 
-    short = tuple(
-        said if said.is_verdict else replace(said, concludes=False) for said in draft.short_answer
-    )
-    return replace(draft, short_answer=short, sections=tuple(map(once, draft.sections)))
+    return replace(draft, sections=tuple(map(once, draft.sections)))
 
 
 def _others_plain(statements: Iterable[Statement], kept: Statement | None) -> tuple[Statement, ...]:
