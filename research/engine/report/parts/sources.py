@@ -247,8 +247,10 @@ def _published(
     month, or the years from the first to the last.
     """
     titles = lone_titles(ledger) if ledger.began >= Form.EDITED else {}
-    if by_page:
+    if by_page:  # all sides are of one work, which needn't be named
         titles = {each.url: each.title for each in sources} | titles
+        works = {each.url: f"{site_name(each, ledger)}, " for each in sources}
+        titles = {url: titles[url].removeprefix(work) for url, work in works.items()}
     sites = unique_texts(titles.get(each.url) or site_name(each, ledger) for each in sources)
     names = escape_markdown(", ".join(sites[:MOST_SITES]))
     if more := len(sites) - MOST_SITES if len(sites) > MOST_SITES else 0:
