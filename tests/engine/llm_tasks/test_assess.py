@@ -103,7 +103,7 @@ def test_what_is_only_named_ends_with_a_clause(claim: str, told: str) -> None:
 def test_what_is_only_named_repeats_nothing_and_has_its_figure() -> None:
     late = "In the year of the flood the fund on the hill still held 6 million marks."
     guarded = "The fund has three guards and a dog, people say."
-    long = guarded.replace("people", "as people of the hill who have seen them " + "every night " * 9)
+    long = guarded.replace("people", "as people who have seen them " + "every night " * 9)
     [paid, *rest] = claims(PAID, AGAIN, late, guarded, long.replace("three", "four"))
     told = assess.also_found(run_of(paid, *rest), [paid], 1000)
     assert [words for _, words in told] == [
