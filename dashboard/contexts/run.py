@@ -186,6 +186,10 @@ def run_head(
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
         "can_instruct": is_taken and Kind.INSTRUCT in can,
+        "past_instructions": run.status == Status.WRITING
+        and run.kind not in REWRITES
+        and Kind.INSTRUCT
+        in possible_commands(Status.RESEARCHING, run.mode, has_model=run.has_model),
         "no_instructions": worded(
             why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model) if is_refused else ""
         ),

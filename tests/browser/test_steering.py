@@ -114,6 +114,8 @@ def test_a_sub_question_can_be_added_without_scrolling(
     page = open_page(model_server, viewport=size)
     hold_after_round_one(world, page)
     page.evaluate("scrollTo(0, 0)")
+    for label in ("Add a sub-question", "What should this run keep in mind?"):
+        expect(page.get_by_text(label, exact=True)).to_be_in_viewport(ratio=1)
     expect(page.get_by_label("Add a sub-question")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Add", exact=True)).to_be_in_viewport(ratio=1)
     check(page)

@@ -279,8 +279,37 @@ def test_the_field_has_a_label_and_help_and_does_not_cut_off_what_is_pasted(
     [field] = soup.select(".instruct input[name=text]")
     assert texts(soup, f"label[for={field['id']}]") == ["What should this run keep in mind?"]
     first, *_ = str(field["aria-describedby"]).split()
-    assert "Leave out vendor blogs" in texts(soup, f"#{first}")[0]
+    assert "not a question to research" in texts(soup, f"#{first}")[0]
     assert "maxlength" not in field.attrs
+
+
+def test_a_sub_question_and_an_instruction_are_not_taken_for_each_other(
+    client: Client, modelled: Run
+) -> None:
+    """Each has a label that is seen, a place of its own, and an example of what belongs in it."""
+    soup = shown(client, modelled)
+    [topic], [told] = soup.select(".add-topic [name=topic]"), soup.select(".instruct [name=text]")
+    for field in (topic, told):
+        [label] = soup.select(f"label[for={field['id']}]")
+        assert "hidden" not in label.get("class", [])
+        assert field["placeholder"] != label.get_text()
+    assert str(topic["placeholder"]).endswith("?") and "?" not in str(told["placeholder"])
+    assert topic.find_parent(class_="aspects") and not told.find_parent(class_="aspects")
+    assert texts(soup, "#topic-help") == [
+        "A question of its own, which the next round searches for."
+    ]
+
+
+def test_where_instructions_were_given_the_page_says_that_they_come_too_late(
+    client: Client, modelled: Run
+) -> None:
+    """What follows stays where it is."""
+    Run.objects.update(status="writing")
+    [said] = texts(shown(client, modelled), ".telling")
+    assert said == "The report is being written. Instructions are no longer followed."
+    for columns in ({"status": "completed"}, {"status": "writing", "mode": "fixed"}):
+        Run.objects.update(**columns)
+        assert texts(shown(client, modelled), ".telling") == [""]
 
 
 @pytest.mark.parametrize(
