@@ -417,6 +417,11 @@ TEMPLATES = (
     _("Check the model (RESEARCH_MODEL): the server has to know that name."),
     _("Try a smaller model, or raise MODEL_TIMEOUT_SECONDS."),
     _("Raise MODEL_REASONING_TOKENS: this model thinks before it answers."),
+    _("it answers different questions with the same text"),
+    _("it answers in words where JSON is asked for"),
+    _(
+        "Every step of a run needs answers of its own, as JSON. Choose a chat model that follows instructions (RESEARCH_MODEL), and check that the server address (OPENAI_BASE_URL) is that of a model and not of a test server."
+    ),
     _("Look at its log."),
     _("%(model)s answers (%(seconds)s s for a short answer)."),
     _("Embeddings"),

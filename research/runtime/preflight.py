@@ -168,7 +168,7 @@ def _verifier(known: Qualification, most_errors: int) -> Check:
 
 
 async def check_model(now: Installation) -> list[Check]:
-    """Try the configured model with two short calls; return no checks if there is none."""
+    """Try the configured model with short calls; return no checks if there is none."""
     wanted = now.model_settings
     if wanted is None:
         return []
@@ -205,6 +205,13 @@ async def check_embeddings(now: Installation) -> list[Check]:
     return [Check("Embeddings", "good", f"{wanted.model} answers with {len(vector)} numbers.")]
 
 
+UNUSABLE = (
+    "Every step of a run needs answers of its own, as JSON. Choose a chat model that follows"
+    " instructions (RESEARCH_MODEL), and check that the server address (OPENAI_BASE_URL) is that of"
+    " a model and not of a test server."
+)
+
+
 def _mend(failure: str) -> str:
     hints = {
         "does not answer": "Restart the server, or check that its address is a model server's.",
@@ -217,6 +224,8 @@ def _mend(failure: str) -> str:
         "know this model": "Check the model (RESEARCH_MODEL): the server has to know that name.",
         "in time": "Try a smaller model, or raise MODEL_TIMEOUT_SECONDS.",
         "reasoning": "Raise MODEL_REASONING_TOKENS: this model thinks before it answers.",
+        "same text": UNUSABLE,
+        "in words": UNUSABLE,
     }
     return next((hint for word, hint in hints.items() if word in failure), "Look at its log.")
 

@@ -23,7 +23,7 @@ from research.runtime.installation import current_installation
 from research.search.providers import ProviderSettings
 from tests.dashboard.conftest import make_run
 from tests.dashboard.test_activity import record
-from tests.support.model_server import PLAIN, ModelServer, refuses, says
+from tests.support.model_server import PLAIN, Manner, ModelServer, refuses, says
 from tests.support.serving import closed_place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
@@ -176,11 +176,23 @@ def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: Mode
     assert "refused the key" in page and "Check the API key." in page
 
 
+def test_a_model_that_always_says_the_same_is_not_saved(
+    client: Client, server: ModelServer
+) -> None:
+    server.manner = Manner(always=("OK",))
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
+    page = client.post("/installation/", sent, follow=True).content.decode()
+    assert "Not saved: the model failed its test." in page
+    assert "can’t be used: it answers different questions with the same text." in page
+    assert "Choose a chat model that follows instructions, and check" in page
+    assert current_installation()["RESEARCH_MODEL"] == ""
+
+
 def test_one_that_ignores_schemas_and_can_do_little_is_told_apart(
     client: Client, server: ModelServer
 ) -> None:
     server.manner = PLAIN
-    server.faults["sense"] = [says("The mill is old.")]
+    server.faults["sense"] = [says('{"sentence": 1}')]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
     page = client.post("/installation/", sent, follow=True).content.decode()
     assert "takes no notice of a schema" in page
