@@ -264,6 +264,9 @@ MODEL_CONTEXT_TOKENS = (
         0,
         least=0,
         help="Context window in tokens, if the server doesn't report it.",
+        label="Context window",
+        hint="How many tokens the model takes at once, such as 16384. Empty: as its server reports."
+        " Deleted with another model or server.",
     )
     or None
 )
@@ -304,6 +307,9 @@ MODEL_PRICES = environment.read_prices(
     "MODEL_PRICES",
     help="Prices of models missing from the built-in list: MODEL=INPUT/OUTPUT in US "
     "dollars per million tokens.",
+    label="Prices",
+    hint="US dollars per million tokens of prompts and answers, such as small=0.10/0.40, with"
+    " commas between models. Needed for models that Plumbline knows no price of.",
 )
 REASONING_EFFORT = environment.read_string(
     "REASONING_EFFORT",

@@ -351,6 +351,8 @@ TEMPLATES = (
     _("A token has a name of at most %(n)s characters."),
     _("A budget is an amount above 0."),
     _("An address looks like http://localhost:11434/v1."),
+    _("A context window is a whole number, such as 16384."),
+    _("Prices look like small=0.10/0.40, with commas between models."),
     # what a knob takes (research/engine/knobs.py), as `dashboard.forms.knobs.tell_problem` puts it
     _("Enter %(n)s or more."),
     _("Enter %(n)s or less."),
@@ -415,14 +417,26 @@ TEMPLATES = (
     _("Wait until it is there, and try again."),
     _("Check the API key (OPENAI_API_KEY)."),
     _("Check the model (RESEARCH_MODEL): the server has to know that name."),
-    _("Try a smaller model, or raise MODEL_TIMEOUT_SECONDS."),
-    _("Raise MODEL_REASONING_TOKENS: this model thinks before it answers."),
+    _(
+        "Try a smaller model, or wait longer: add MODEL_TIMEOUT_SECONDS=300 to .env, and restart Plumbline."
+    ),
+    _(
+        "This model thinks before it answers: add MODEL_REASONING_TOKENS=4000 to .env, and restart Plumbline."
+    ),
+    _("If answers are cut short: add MODEL_REASONING_TOKENS=4000 to .env, and restart Plumbline."),
+    _("it answers different questions with the same text"),
+    _("it answers in words where JSON is asked for"),
+    _(
+        "Every step of a run needs answers of its own, as JSON. Choose a chat model that follows instructions (RESEARCH_MODEL), and check that the server address (OPENAI_BASE_URL) is that of a model and not of a test server."
+    ),
     _("Look at its log."),
     _("%(model)s answers (%(seconds)s s for a short answer)."),
     _("Embeddings"),
     _("%(model)s answers with %(n)s numbers."),
     _("%(model)s: %(reason)s. Documents are ranked by words alone."),
-    _("Check the embedding model (EMBEDDING_MODEL), and the address and key of its server."),
+    _(
+        "Check the embedding model (EMBEDDING_MODEL), and its server: the model's, unless .env has EMBEDDING_BASE_URL and EMBEDDING_API_KEY."
+    ),
     _("Documents were ranked by their words alone: %(reason)s."),
     _("the embedding server did not answer in time"),
     _("the embedding server gave an answer that can't be read"),
@@ -438,7 +452,7 @@ TEMPLATES = (
     _("The server takes no notice of a schema; it is asked for JSON in words."),
     _("Answers are checked and mended; more may be lost."),
     _("The server doesn't report its context window."),
-    _("Set MODEL_CONTEXT_TOKENS, so that nothing is cut silently."),
+    _("Enter it under “Context window” (MODEL_CONTEXT_TOKENS), so that nothing is cut silently."),
     _("%(n)s tokens."),
     _("It read a short text right; %(profile)s."),
     _("It misread a short text; %(profile)s."),
@@ -448,7 +462,9 @@ TEMPLATES = (
     _("The price of %(model)s is known."),
     _("The price of %(model)s is unknown, and so is what runs cost."),
     _("%(model)s runs on this machine, so runs count as free."),
-    _("MODEL_PRICES=%(model)s=INPUT/OUTPUT names it, in dollars per million tokens."),
+    _(
+        "Enter it under “Prices” (MODEL_PRICES) as %(model)s=INPUT/OUTPUT, in dollars per million tokens."
+    ),
     _("Choose another search, or set this one up."),
     _("Try again later, or choose another search."),
     _("%(label)s: the search answers."),
@@ -458,12 +474,15 @@ TEMPLATES = (
     _("A page was read: %(n)s characters."),
     _("No page could be read: %(reason)s"),
     _("It cannot be asked."),
-    _("Look at DATABASE_URL."),
+    _("Check DATABASE_URL in .env, and restart Plumbline."),
     _("%(store)s answers, its tables are up to date."),
     _("Messages come through (%(kind)s)."),
     _("No message came through (%(kind)s)."),
     _("in this process alone"),
-    _("Look at REDIS_URL."),
+    _("Check REDIS_URL in .env, and restart Plumbline."),
+    _(
+        "Check the network. For pages of an intranet, add FETCH_ALLOW_PRIVATE_HOSTS=wiki.example.org to .env, and restart Plumbline."
+    ),
 )
 """The sentences as the code writes them, with names for the values that it fills in."""
 

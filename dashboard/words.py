@@ -82,6 +82,7 @@ COLLECTION = {
     "ready": State(_("Ready"), "check", "good"),
 }
 GOES_ON = State(_("Continuing"), "spinner", "busy")
+PAUSING = State(_("Pausing"), "pause", "idle")
 TRUST = {
     Trust.ANSWERED: ("check", "good"),
     Trust.DISPUTED: ("half", "fair"),

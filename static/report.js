@@ -93,6 +93,18 @@ function line(cite) {
   return item;
 }
 
+// what the address names opens, where it is folded:
+
+function reveal() {
+  const named = document.getElementById(location.hash.slice(1));
+  const folds = [...document.querySelectorAll("details:not([open])")];
+  const around = folds.filter((fold) => named && fold !== named && fold.contains(named));
+  for (const fold of around) fold.open = true;
+  if (around.length) named.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+reveal();
+
 // saving:
 
 function closeMenu(event) {

@@ -121,13 +121,44 @@ def test_an_embedding_model_is_tried(
 )
 def test_it_names_what_is_odd_about_a_server(manner: Manner, check: str, says: str) -> None:
     with ModelServer({}, manner) as server:
-        unset = dict.fromkeys(setting_names(), Value())
-        chosen = {
-            "OPENAI_BASE_URL": Value(server.url("/v1")), "RESEARCH_MODEL": Value("scripted"),
-        }  # fmt: skip
-        checks = asyncio.run(check_model(Installed({**unset, **chosen})))
+        checks = asyncio.run(check_model(chosen(server)))
     [found] = [each for each in checks if each.name == check]
     assert says in found.found
+
+
+@pytest.mark.requirement("D15")
+@pytest.mark.parametrize(
+    ("always", "why"),
+    [
+        (("OK",), "different questions with the same text"),
+        (('{"sentence": 3, "colour": "red"}',), "different questions with the same text"),
+        (("Certainly!", "I am happy to help."), "in words where JSON is asked for"),
+    ],
+)
+@pytest.mark.parametrize("ignores_format", [True, False])
+def test_a_model_whose_answers_no_task_can_use_is_refused(
+    always: tuple[str, ...], why: str, ignores_format: bool
+) -> None:
+    with ModelServer({}, Manner(always=always, ignores_format=ignores_format)) as server:
+        [found] = asyncio.run(check_model(chosen(server)))
+    assert (found.name, found.state) == ("Model", "bad")
+    assert f"scripted at {server.place} can’t be used: it answers {why}." == found.found
+    assert "answers of its own, as JSON" in found.advice and "(RESEARCH_MODEL)" in found.advice
+
+
+def test_a_model_that_misreads_once_is_not_refused() -> None:
+    manner = Manner(always=("It was built in 1742.", '{"colour": "red"}'))
+    with ModelServer({}, manner) as server:
+        checks = asyncio.run(check_model(chosen(server)))
+    states = {each.name: each.state for each in checks}
+    assert (states["Model"], states["Profile"]) == ("good", "fair")
+
+
+def chosen(server: ModelServer) -> Installed:
+    """Return an installation with the model of a server."""
+    unset = dict.fromkeys(setting_names(), Value())
+    named = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    return Installed(unset | {name: Value(text) for name, text in named.items()})
 
 
 @pytest.mark.requirement("F16")

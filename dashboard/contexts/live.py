@@ -94,7 +94,11 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "title": {"mark": run["mark"], "title": run["title"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": quality.limits_note(rows), "is_told": bool(steps)},
+        "state": {
+            "state": run["state"],
+            "note": quality.limits_note(rows, lists_disputes=bool(written.get("disputes"))),
+            "is_told": bool(steps),
+        },
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": quality.line_context(rows)
         if ended

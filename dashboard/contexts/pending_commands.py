@@ -101,9 +101,8 @@ def _describe_command(part: CommandPart, status: Status, rows: RunRows) -> Comma
     """
     paused = status is Status.PAUSED
     match part.kind:
-        case Kind.PAUSE:
-            text = _("Pausing when it continues…") if paused else _("Pausing after this round…")
-            return CommandNotice(text, "pause")
+        case Kind.PAUSE if paused:
+            return CommandNotice(_("Pausing when it continues…"), "pause")
         case Kind.DIG_DEEPER:
             text = (
                 _("Digs deeper when it continues.")

@@ -18,7 +18,7 @@ from dashboard import words
 from dashboard.addresses import address_of
 from dashboard.contexts.aspects import describe_open, exclude_dropped, may_answer
 from dashboard.contexts.evidence import describe_cited
-from dashboard.markdown.disputes import DISPUTE
+from dashboard.markdown.disputes import DISPUTE, DISPUTES
 from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import OPEN
 from dashboard.queries.run_rows import RunRows
@@ -106,8 +106,10 @@ def join_limits(limits: Limits) -> str:
     return " · ".join(text for _, text in limits)
 
 
-def limits_note(rows: RunRows) -> SafeString | str:
-    """Return what limits the answers of a finished run, each with a link to what it counts."""
+def limits_note(rows: RunRows, *, lists_disputes: bool) -> SafeString | str:
+    """Return what limits the answers of a finished run, each with a link to what it counts: to the
+    list of disputes, or to the first one of a report without that list.
+    """
     report, research = (address_of(rows.run, name) for name in ("run", "run_research"))
     disputes = _count_disputes(rows.report) if rows.report else 0
     found = limits_of(
@@ -119,7 +121,7 @@ def limits_note(rows: RunRows) -> SafeString | str:
     )
     links = {
         "open": research if listed_open(rows) is None else f"{report}#{OPEN}",
-        "disputed": f"{report}#{DISPUTE}" if disputes else "",
+        "disputed": f"{report}#{DISPUTES if lists_disputes else DISPUTE}" if disputes else "",
     }
     told = [_link(links[kind], text) if links.get(kind) else text for kind, text in found]
     return format_html_join(" · ", "{}", ((each,) for each in told))

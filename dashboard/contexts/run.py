@@ -35,7 +35,14 @@ from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
 from research.services.runs import REPEATABLE_STATUSES
-from research.worker.commands import ALLOWED, WAKES, Kind, possible_commands, why_impossible
+from research.worker.commands import (
+    ALLOWED,
+    WAKES,
+    Kind,
+    is_pausing,
+    possible_commands,
+    why_impossible,
+)
 
 BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STALLED})
 """Statuses in which cancelling can discard evidence: the user is asked to confirm."""
@@ -49,8 +56,8 @@ PAGES_NAMED = 6
 STEERING = ("can_steer", "can_instruct", "no_instructions")
 """What the steering area has, of the head of a run."""
 BUTTONS = (
-    *("can_pause", "can_resume", "can_retry", "can_stop", "can_plan_by_code", "can_finish_by_code"),
-    *("can_cancel", "can_ask_again"),
+    *("can_pause", "can_keep_on", "can_resume", "can_retry", "can_stop", "can_plan_by_code"),
+    *("can_finish_by_code", "can_cancel", "can_ask_again"),
 )
 HINTS = {
     "can_stop": _(
@@ -99,6 +106,7 @@ STANDING = {
         "Put aside after repeated crashes. What was found is saved: try again, or cancel."
     ),
 }
+PAUSING = _("Pausing: this round is finished first. After it, nothing is searched or spent.")
 ENDINGS = {
     Status.COMPLETED: _("Done."),
     Status.CANCELLED: _("Cancelled."),
@@ -169,6 +177,7 @@ def run_head(
         "live": not run.ended and (heard or not run.waiting),
         "asks": asks,
         "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,
+        "can_keep_on": is_pausing(run.status, told),
         "can_resume": Kind.RESUME in can and not heard,
         "can_retry": Kind.RETRY in can,
         "can_stop": Kind.STOP in can - told and Kind.PLAN_BY_CODE not in can,
@@ -177,6 +186,10 @@ def run_head(
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
         "can_instruct": is_taken and Kind.INSTRUCT in can,
+        "past_instructions": run.status == Status.WRITING
+        and run.kind not in REWRITES
+        and Kind.INSTRUCT
+        in possible_commands(Status.RESEARCHING, run.mode, has_model=run.has_model),
         "no_instructions": worded(
             why_impossible(Kind.INSTRUCT, run.mode, has_model=run.has_model) if is_refused else ""
         ),
@@ -195,6 +208,8 @@ def state_of(
 ) -> words.State:
     if goes_on(run, told):
         return words.GOES_ON
+    if is_pausing(run.status, told):
+        return words.PAUSING
     return words.run_state(run, trust, judged_by_model=judged_by_model)
 
 
@@ -220,6 +235,8 @@ def verdict_sentence(rows: RunRows) -> str:
         return gettext("Finishing without the model.")
     if goes_on(run, told):
         return gettext("Understood. Continuing in a moment.")
+    if is_pausing(run.status, told):
+        return str(PAUSING)
     if run.status == Status.PAUSED:
         return worded(run.asks or "") or str(STANDING[Status.PAUSED])
     verdict = worded(run.verdict) or interim_sentence(rows)
@@ -386,12 +403,18 @@ def controls_context(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def action_context(rows: RunRows) -> dict[str, Any]:
-    """Return the current action of the run and its start time."""
+    """Return the current action of the run, its start time, and whether it is the last one before
+    a pause.
+    """
     part = rows.progress.action
     if part is not None:
         said = worded(part.text)
         is_said = said == str(words.STATUS[Status(rows.run.status)].word)
-        return {"text": _describe_material(rows) if is_said else said, "since": part.since}
+        return {
+            "text": _describe_material(rows) if is_said else said,
+            "since": part.since,
+            "is_pausing": is_pausing(rows.run.status, rows.told),
+        }
     queued = why_waiting(rows.run)
     text = waiting_sentence(queued) if queued else str(state_of(rows.run, rows.told, None).word)
     return {"text": text, "since": rows.run.created_at, "queued": queued is not None}

@@ -38,12 +38,13 @@ class ClarificationForm(forms.Form):
 class TopicForm(forms.Form):
     topic = forms.CharField(
         label=_("Add a sub-question"),
+        help_text=_("A question of its own, which the next round searches for."),
         max_length=TEXT_LENGTH,
         widget=forms.TextInput(
             attrs={
-                "placeholder": _("Add your own"),
+                "placeholder": _("Who disagrees?"),
                 "autocomplete": "off",
-                "aria-describedby": "topic-problem",
+                "aria-describedby": "topic-help topic-problem",
             }
         ),
         error_messages={"required": _("Write what to find out.")},
@@ -53,6 +54,7 @@ class TopicForm(forms.Form):
 
 
 KEEP_IN_MIND = _("What should this run keep in mind?")
+ONLY_RECENT = _("Only sources since 2023")
 
 
 def instruction_field(example: Any, help_text: Any, *, required: bool = True) -> forms.CharField:
@@ -79,14 +81,11 @@ def instruction_field(example: Any, help_text: Any, *, required: bool = True) ->
 
 
 class InstructionForm(forms.Form):
-    """An instruction in words; its placeholder serves as the visible label."""
+    """An instruction in words for a run at work."""
 
     text = instruction_field(
-        KEEP_IN_MIND,
-        _(
-            "For example “Leave out vendor blogs”. The plan or round under way is finished without "
-            "it; what comes next follows it."
-        ),
+        ONLY_RECENT,
+        _("For the whole run, not a question to research. What comes after this step follows it."),
     )
 
     use_required_attribute = False
@@ -190,7 +189,7 @@ class PlanForm(forms.Form):
             )
         if with_instruction:
             self.fields["instruction"] = instruction_field(
-                _("Only sources since 2023"),
+                ONLY_RECENT,
                 _(
                     "Optional, such as “Leave out vendor blogs”. It is followed from the start, "
                     "also by a new plan."

@@ -13,6 +13,8 @@ from dashboard.markdown.repetitions import is_disputed
 
 DISPUTE = "dispute"
 """Anchor of the first box or marked paragraph of a section; the others have their number behind."""
+DISPUTES = "disputes"
+"""Anchor of the list of all of them, which stands beside the report."""
 DOUBT = "(⚠ "
 """How the mark after a disputed statement begins."""
 # "(⚠ Sources disagree)"

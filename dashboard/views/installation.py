@@ -99,7 +99,7 @@ def _save_if_it_works(
 @never_cache
 @by_form
 def try_settings(request: HttpRequest) -> HttpResponse:
-    """Run the preflight checks on the current settings, which takes two short model calls."""
+    """Run the preflight checks on the current settings, which takes a few short model calls."""
     from research.runtime.preflight import run_preflight
 
     now = installation.current_installation()

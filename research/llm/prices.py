@@ -118,6 +118,18 @@ def parse_prices(text: str) -> dict[str, Price]:
     return prices
 
 
+def format_prices(prices: Mapping[str, Price]) -> str:
+    """Return prices as `parse_prices` takes them."""
+    return ",".join(
+        f"{model}={'/'.join(_in_dollars(each) for each in (price.input, price.output))}"
+        for model, price in prices.items()
+    )
+
+
+def _in_dollars(price: float) -> str:
+    return f"{price * MILLION:.6f}".rstrip("0").rstrip(".")
+
+
 def _price(
     input: float, output: float, cached: float | None = None, as_of: str = "", source: str = ""
 ) -> Price:

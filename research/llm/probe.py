@@ -1,10 +1,11 @@
-"""Probe of a model: two short calls that show what its server accepts and what the model can do."""
+"""Probe of a model: short calls that show what its server accepts and what the model can do."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -52,6 +53,9 @@ SENSE = ModelRequest(
     ANSWER_TOKENS,
 )
 RIGHT = 3
+SAME = "it answers different questions with the same text"
+WORDS_ONLY = "it answers in words where JSON is asked for"
+"""Why the answers of a model can't be used at all, however they are checked and mended."""
 
 
 @dataclass(frozen=True)
@@ -88,21 +92,25 @@ async def probe_model(settings: ModelSettings) -> Probe:
     try:
         shaped = await model.complete(SHAPE)
         seconds = monotonic() - started
-        sense = await model.complete(SENSE)
+        answers = [shaped, await model.complete(SENSE)]
+        takes = model.book.get(settings.address, settings.research_model)
+        keeps_schema = takes.form == "json_schema" and _has_colour(shaped)
+        if takes.form != "prompt" and not keeps_schema and not _has_object(shaped):
+            takes = replace(takes, form="prompt")
+            model.book.put(settings.address, settings.research_model, takes)
+        if not any(map(_has_object, answers)):
+            answers.append(await model.complete(SENSE))  # now with the schema in words
     except ModelFailedError as failed:
         return Probe(failure=failed.reason)
     finally:
         await model.aclose()
-    takes = model.book.get(settings.address, settings.research_model)
-    keeps_schema = takes.form == "json_schema" and _has_colour(shaped)
-    if takes.form != "prompt" and not keeps_schema and not _has_object(shaped):
-        takes = replace(takes, form="prompt")
-        model.book.put(settings.address, settings.research_model, takes)
+    if unusable := _why_unusable(answers):
+        return Probe(failure=unusable)
     return Probe(
         seconds=round(seconds, 1),
         keeps_schema=keeps_schema,
         counts=not shaped.tokens_estimated,
-        able=_sentence(sense) == RIGHT,
+        able=_sentence(answers[-1]) == RIGHT,
         takes=takes,
         window=await _context_window(settings),
     )
@@ -135,6 +143,13 @@ def _has_colour(answer: ModelAnswer) -> bool:
         return json.loads(answer.text)["colour"] in ("red", "green", "blue")
     except (ValueError, KeyError, TypeError):
         return False
+
+
+def _why_unusable(answers: Sequence[ModelAnswer]) -> str:
+    """Return why no task could use such answers to different questions; '' if one could."""
+    if len({answer.text.strip() for answer in answers}) == 1:
+        return SAME
+    return "" if any(map(_has_object, answers)) else WORDS_ONLY
 
 
 def _has_object(answer: ModelAnswer) -> bool:

@@ -131,13 +131,11 @@ def _control(run: Run, commands: Iterable[Command]) -> ControlPart:
         )
         for row in commands
     ]
-    return ControlPart(
-        possible=[
-            kind.value
-            for kind in possible_commands(run.status, run.mode, run.asks, has_model=run.has_model)
-        ],
-        told=told,
+    pending = {part.kind for part in told if not part.taken}
+    possible = possible_commands(
+        run.status, run.mode, run.asks, has_model=run.has_model, told=pending
     )
+    return ControlPart(possible=[kind.value for kind in possible], told=told)
 
 
 def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> QualityPart:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from research.engine.config import ResearchConfig
+from research.llm.prices import Price, format_prices, parse_prices
 from research.llm.settings import EmbeddingSettings, ModelSettings
 from research.models import InstallationSetting
 from research.search.providers import needed_settings
@@ -23,6 +24,7 @@ Origin = Literal["environment", "stored", "default"]
 
 SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
 SECRET = "OPENAI_API_KEY"
+WINDOW, PRICES = "MODEL_CONTEXT_TOKENS", "MODEL_PRICES"
 PROFILE = "MODEL_PROFILE"
 """The knob that the Setup page offers, too."""
 KNOWN_IN = "model-servers.json"
@@ -77,8 +79,8 @@ class Installation:
             tokens_per_minute=settings.MODEL_TOKENS_PER_MINUTE,
             temperature=settings.MODEL_TEMPERATURE,
             reasoning_effort=settings.REASONING_EFFORT,
-            context_tokens=settings.MODEL_CONTEXT_TOKENS,
-            prices=settings.MODEL_PRICES,
+            context_tokens=int(self[WINDOW] or 0) or None,
+            prices=settings.MODEL_PRICES or parse_prices(self[PRICES]),
             known_in=settings.STATE_DIR / KNOWN_IN,
         )
 
@@ -134,12 +136,17 @@ def of_the_environment() -> Installation:
 
 def from_environment() -> dict[str, str]:
     """Return the values set in the environment, '' for the others."""
-    given = {name: getattr(settings, name, "") for name in setting_names()}
+    given = {name: _as_text(getattr(settings, name, "")) for name in setting_names()}
     given |= {name: value for name, value in settings.PROVIDERS.values.items() if name in given}
     knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
     if "model_profile" in knobs.model_fields_set:
         given[PROFILE] = knobs.model_profile
     return given
+
+
+def _as_text(value: str | int | Mapping[str, Price] | None) -> str:
+    """Return a value of the environment as somebody would write it; '' if it is not set."""
+    return format_prices(value) if isinstance(value, Mapping) else str(value or "")
 
 
 def _value(given: str, stored: str) -> Value:

@@ -37,8 +37,11 @@ CHECK_SECONDS = 60.0
 QUALIFYING_SECONDS = 240.0
 WIDE_ENOUGH = 8192
 PLAIN = "The server works like OpenAI’s own."
+RESTART = "to .env, and restart Plumbline."
+REASON = f"add MODEL_REASONING_TOKENS=4000 {RESTART}"
 EMBEDDINGS_ADVICE = (
-    "Check the embedding model (EMBEDDING_MODEL), and the address and key of its server."
+    "Check the embedding model (EMBEDDING_MODEL), and its server: the model's, unless .env has "
+    "EMBEDDING_BASE_URL and EMBEDDING_API_KEY."
 )
 BETTER = "a better model under “Model that judges each round” (EVALUATOR_MODEL)."
 AGAIN = f"Try again, or name {BETTER}"
@@ -168,7 +171,7 @@ def _verifier(known: Qualification, most_errors: int) -> Check:
 
 
 async def check_model(now: Installation) -> list[Check]:
-    """Try the configured model with two short calls; return no checks if there is none."""
+    """Try the configured model with short calls; return no checks if there is none."""
     wanted = now.model_settings
     if wanted is None:
         return []
@@ -205,6 +208,13 @@ async def check_embeddings(now: Installation) -> list[Check]:
     return [Check("Embeddings", "good", f"{wanted.model} answers with {len(vector)} numbers.")]
 
 
+UNUSABLE = (
+    "Every step of a run needs answers of its own, as JSON. Choose a chat model that follows"
+    " instructions (RESEARCH_MODEL), and check that the server address (OPENAI_BASE_URL) is that of"
+    " a model and not of a test server."
+)
+
+
 def _mend(failure: str) -> str:
     hints = {
         "does not answer": "Restart the server, or check that its address is a model server's.",
@@ -215,8 +225,10 @@ def _mend(failure: str) -> str:
         "loading": "Wait until it is there, and try again.",
         "key": "Check the API key (OPENAI_API_KEY).",
         "know this model": "Check the model (RESEARCH_MODEL): the server has to know that name.",
-        "in time": "Try a smaller model, or raise MODEL_TIMEOUT_SECONDS.",
-        "reasoning": "Raise MODEL_REASONING_TOKENS: this model thinks before it answers.",
+        "in time": f"Try a smaller model, or wait longer: add MODEL_TIMEOUT_SECONDS=300 {RESTART}",
+        "reasoning": f"This model thinks before it answers: {REASON}",
+        "same text": UNUSABLE,
+        "in words": UNUSABLE,
     }
     return next((hint for word, hint in hints.items() if word in failure), "Look at its log.")
 
@@ -232,7 +244,8 @@ WIDEN = {
 def _check_window(window: Window | None) -> Check:
     if window is None:
         return Check("Context window", "fair", "The server doesn't report its context window.",
-                     "Set MODEL_CONTEXT_TOKENS, so that nothing is cut silently.")  # fmt: skip
+                     "Enter it under “Context window” (MODEL_CONTEXT_TOKENS), so that nothing is "
+                     "cut silently.")  # fmt: skip
     found = f"{window.tokens:,} tokens"
     found += (
         f" of the model's {window.most:,}" if window.most and window.most > window.tokens else ""
@@ -271,9 +284,10 @@ def _manner(found: Probe) -> Check:
     refused = {"a reasoning effort": takes.reasoning_effort, "a temperature": takes.temperature}
     ways += [f"it takes no {name}" for name, taken in refused.items() if not taken]
     if takes.reasons:
-        ways.append("the model thinks before it answers: raise MODEL_REASONING_TOKENS")
+        ways.append("the model thinks before it answers")
     said = "; ".join(ways)
-    return Check("Protocol", "good", f"{said[0].upper()}{said[1:]}." if said else PLAIN)
+    advice = f"If answers are cut short: {REASON}" if takes.reasons else ""
+    return Check("Protocol", "good", f"{said[0].upper()}{said[1:]}." if said else PLAIN, advice)
 
 
 def _able(found: Probe, now: Installation) -> Check:
@@ -297,10 +311,9 @@ def _price(wanted: ModelSettings, known: bool) -> Check:
         return Check("Price", "good", f"The price of {model} is known.")
     if is_loopback(urlsplit(wanted.address).hostname or ""):
         return Check("Price", "good", f"{model} runs on this machine, so runs count as free.")
-    named = f"MODEL_PRICES={model}=INPUT/OUTPUT names it, in dollars per million tokens."
-    return Check(
-        "Price", "idle", f"The price of {model} is unknown, and so is what runs cost.", named
-    )
+    named = f"“Prices” (MODEL_PRICES) as {model}=INPUT/OUTPUT, in dollars per million tokens."
+    unknown = f"The price of {model} is unknown, and so is what runs cost."
+    return Check("Price", "idle", unknown, f"Enter it under {named}")
 
 
 # --- the rest -------------------------------------------------------------------------------
@@ -341,7 +354,8 @@ async def _fetched(urls: Sequence[str], tools: Tools) -> Check:
             reason = failed.reason
         else:
             return Check("Pages", "good", f"A page was read: {len(page.text):,} characters.")
-    advice = "Look at the network, or at FETCH_ALLOW_PRIVATE_HOSTS for an intranet."
+    hosts = f"add FETCH_ALLOW_PRIVATE_HOSTS=wiki.example.org {RESTART}"
+    advice = f"Check the network. For pages of an intranet, {hosts}"
     return Check("Pages", "bad", f"No page could be read: {reason}", advice)
 
 
@@ -358,7 +372,12 @@ def _database() -> Check:
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError:
-        return Check("Database", "bad", "It cannot be asked.", "Look at DATABASE_URL.")
+        return Check(
+            "Database",
+            "bad",
+            "It cannot be asked.",
+            "Check DATABASE_URL in .env, and restart Plumbline.",
+        )
     if pending:
         return Check("Database", "bad", f"{len(pending)} changes to its tables are waiting.",
                      "Run manage.py migrate; manage.py serve does so too.")  # fmt: skip
@@ -376,5 +395,5 @@ async def _channels() -> list[Check]:
         await asyncio.wait_for(layer.receive(CHANNEL), 3)
     except (OSError, TimeoutError):
         return [Check("Live updates", "bad", f"No message came through ({kind}).",
-                      "Look at REDIS_URL.")]  # fmt: skip
+                      "Check REDIS_URL in .env, and restart Plumbline.")]  # fmt: skip
     return [Check("Live updates", "good", f"Messages come through ({kind}).")]

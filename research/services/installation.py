@@ -13,12 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from research.fetch.url_policy import is_server_address
-from research.llm.prices import plain_name
+from research.llm.prices import PriceError, parse_prices, plain_name
 from research.models import InstallationSetting
 from research.runtime.installation import (
+    PRICES,
     PROFILE,
     SECRET,
     SERVER,
+    WINDOW,
     Installation,
     Value,
     current_installation,
@@ -32,7 +34,8 @@ from research.services.errors import InvalidValueError, ServiceError
 
 PROFILES = ("standard", "small")
 OWN_SEARCHES = ("samples", "documents", "none")
-ADDRESS, EMBEDDINGS = "OPENAI_BASE_URL", "EMBEDDING_MODEL"
+ADDRESS, MODEL, EMBEDDINGS = "OPENAI_BASE_URL", "RESEARCH_MODEL", "EMBEDDING_MODEL"
+MOST_DIGITS = 10
 
 
 def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
@@ -60,7 +63,7 @@ def propose_settings(actor: AbstractUser, values: Mapping[str, str]) -> Installa
 def disconnect_model(actor: AbstractUser) -> None:
     """Delete what is stored of the model: address and key of its server, and the models' names.
 
-    An embedding model with a server of its own stays.
+    An embedding model with a server of its own stays, and so do prices.
     """
     models = [name for name, each in setup_settings().items() if each.kind == "model"]
     if settings.EMBEDDING_BASE_URL:
@@ -88,6 +91,9 @@ def _checked(actor: AbstractUser, values: Mapping[str, str], now: Installation) 
     moves = not is_same_server(now[ADDRESS], wanted.get(ADDRESS, now[ADDRESS]))
     if moves and not wanted.get(SECRET):
         wanted[SECRET] = ""
+    is_another = moves or wanted.get(MODEL, now[MODEL]) != now[MODEL]
+    if is_another and now.values[WINDOW].origin == "stored":
+        wanted.setdefault(WINDOW, "")
     return wanted
 
 
@@ -101,9 +107,20 @@ def _check_changeable(wanted: Mapping[str, str]) -> None:
     for name, value in wanted.items():
         if value and _kind(name) == "url" and not is_server_address(value):
             raise InvalidValueError("An address looks like http://localhost:11434/v1.", about=name)
+    _check_window(wanted.get(WINDOW, ""))
+    try:
+        parse_prices(wanted.get(PRICES, ""))
+    except PriceError:
+        told = "Prices look like small=0.10/0.40, with commas between models."
+        raise InvalidValueError(told, PRICES) from None
     if wanted.get(PROFILE, "standard") not in ("", *PROFILES):
         raise InvalidValueError("The profile is standard or small.", PROFILE)
     _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted)
+
+
+def _check_window(tokens: str) -> None:
+    if tokens and not (tokens.isascii() and tokens.isdigit() and len(tokens) < MOST_DIGITS):
+        raise InvalidValueError("A context window is a whole number, such as 16384.", WINDOW)
 
 
 def _kind(name: str) -> str:

@@ -28,7 +28,7 @@ from research.queue.admission import next_free_place, next_turn, queued_runs
 from research.runtime import installation
 from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.errors import InvalidValueError, ServiceError
+from research.services.errors import InvalidValueError, ServiceError, clean_text
 from research.services.people import require_access
 from research.worker import notify
 from research.worker.commands import (
@@ -41,7 +41,12 @@ from research.worker.commands import (
     possible_commands,
     why_impossible,
 )
-from research.worker.fail_or_cancel import cancelled_columns, mark_cancel_taken, try_again
+from research.worker.fail_or_cancel import (
+    cancelled_columns,
+    mark_cancel_taken,
+    try_again,
+    withdraw_pause,
+)
 from research.worker.leases import Lease, claim_run, is_held
 
 QUESTION_LENGTH = TEXT_LENGTH = 2_000
@@ -83,7 +88,7 @@ def ask_question(
     one, or is refused unless `reuses_key`. Raise `ServiceError` for that, for a question that is
     empty or too long, and if the queue is full.
     """
-    text = _clean_text(question, "The question", QUESTION_LENGTH, "question")
+    text = clean_text(question, "The question", QUESTION_LENGTH, "question")
 
     def create(key: str | None) -> Run:
         return _create(actor, text, agreed, config, sources, key, priority, version_of, reason)
@@ -181,7 +186,7 @@ def _create(
 
 def answer_questions(actor: AbstractUser, run: Run, answers: Sequence[str]) -> Command:
     """Answer the clarifying questions, in their order; '' skips one."""
-    texts = [_clean_text(each, "An answer", TEXT_LENGTH, "answers", empty=True) for each in answers]
+    texts = [clean_text(each, "An answer", TEXT_LENGTH, "answers", empty=True) for each in answers]
     return _store_command(actor, run, Kind.ANSWER, answers=texts)
 
 
@@ -223,7 +228,7 @@ def approve_plan(
     said |= _chosen_depth(depth)
     if aspects is None:
         return _store_command(actor, run, Kind.APPROVE, **said)
-    texts = [_clean_text(each, "A sub-question", TEXT_LENGTH, "sub_questions") for each in aspects]
+    texts = [clean_text(each, "A sub-question", TEXT_LENGTH, "sub_questions") for each in aspects]
     if not 0 < len(texts) <= TOPICS:
         raise InvalidValueError(f"A plan has from 1 to {TOPICS} sub-questions.", "sub_questions")
     return _store_command(actor, run, Kind.APPROVE, aspects=texts, **said)
@@ -231,7 +236,7 @@ def approve_plan(
 
 def send_back(actor: AbstractUser, run: Run, comment: str, depth: str | None = None) -> Command:
     """Request a new plan that takes the comment into account, optionally of another depth."""
-    text = _clean_text(comment, "The comment", TEXT_LENGTH, "comment")
+    text = clean_text(comment, "The comment", TEXT_LENGTH, "comment")
     return _store_command(actor, run, Kind.REVISE, comment=text, **_chosen_depth(depth))
 
 
@@ -256,18 +261,19 @@ def pause_run(actor: AbstractUser, run: Run) -> Command:
 
 
 def resume_run(actor: AbstractUser, run: Run) -> Command:
+    """Continue a paused run; a pause that has not begun yet is taken back."""
     return _store_command(actor, run, Kind.RESUME)
 
 
 def add_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _store_command(
-        actor, run, Kind.ADD_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH, "topic")
+        actor, run, Kind.ADD_TOPIC, topic=clean_text(topic, "A topic", TEXT_LENGTH, "topic")
     )
 
 
 def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _store_command(
-        actor, run, Kind.DROP_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH, "topic")
+        actor, run, Kind.DROP_TOPIC, topic=clean_text(topic, "A topic", TEXT_LENGTH, "topic")
     )
 
 
@@ -294,7 +300,7 @@ def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
 def instruct(actor: AbstractUser, run: Run, text: str, kind: Kind = Kind.INSTRUCT) -> Command:
     """Tell a run, in the person's own words, what to look for or how to report it."""
     line = " ".join(text.split())
-    told = _clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
+    told = clean_text(line, "An instruction", INSTRUCTION_LENGTH, "text")
     return _store_command(actor, run, kind, text=told)
 
 
@@ -328,6 +334,8 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
     require_access(actor, run)
     with transaction.atomic():
         now = lock_run(run)
+        if kind is Kind.RESUME and (withdrawn := withdraw_pause(actor, now)):
+            return withdrawn
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
         if kind not in possible_commands(now.status, now.mode, now.asks, has_model=now.has_model):
@@ -373,18 +381,6 @@ def _cancel_at_once(run: Run) -> None:
     """End a run that no worker has; the epoch fence keeps out a worker believed dead."""
     Run.objects.filter(pk=run.pk).update(**cancelled_columns())
     mark_cancel_taken(run.pk)
-
-
-def _clean_text(value: str, what: str, limit: int, about: str, *, empty: bool = False) -> str:
-    text = value.strip()
-    if "\x00" in text:
-        raise InvalidValueError(f"{what} has a NUL character, which can't be stored.", about)
-    if not text and not empty:
-        raise InvalidValueError(f"{what} is empty.", about)
-    if len(text) > limit:
-        told = f"{what} has {len(text):,} characters; the maximum is {limit:,}."
-        raise InvalidValueError(told, about)
-    return text
 
 
 def refuse_when_full(owner: AbstractBaseUser) -> None:

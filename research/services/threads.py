@@ -26,7 +26,7 @@ from research.queue.admission import next_turn
 from research.runtime import installation
 from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.errors import InvalidValueError, ServiceError
+from research.services.errors import InvalidValueError, ServiceError, clean_text
 from research.services.people import require_access
 from research.services.runs import refuse_when_full
 from research.threads import seeds
@@ -74,7 +74,7 @@ def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -
             "and answers, a review of literature, or for a reader.",
             "form",
         )
-    for_whom = _clean_text(reader, "reader", READER_LENGTH) if form == "reader" else ""
+    for_whom = _clean_line(reader, "reader", READER_LENGTH) if form == "reader" else ""
     if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
@@ -124,7 +124,7 @@ def follow_up(
     topic starts anew, and the plan needs no approval. The same `idempotency_key` returns the same
     run.
     """
-    text = _clean_text(said, "question", TURN_LENGTH)
+    text = _clean_line(said, "question", TURN_LENGTH)
     seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back)
     changes = config.model_dump(mode="json") if config else {}
     changes |= {"research_depth": depth} if depth else {}
@@ -215,13 +215,5 @@ def _config(run: Run, changes: dict[str, Any]) -> ResearchConfig:
         raise InvalidValueError(told, "max_cost_usd") from None
 
 
-def _clean_text(value: str, name: str, limit: int) -> str:
-    text = " ".join(value.split())
-    if "\x00" in text:
-        raise InvalidValueError(f"The {name} has a NUL character, which can't be stored.", name)
-    if not text:
-        raise InvalidValueError(f"The {name} is empty.", name)
-    if len(text) > limit:
-        told = f"The {name} has {len(text):,} characters; the maximum is {limit:,}."
-        raise InvalidValueError(told, name)
-    return text
+def _clean_line(value: str, name: str, limit: int) -> str:
+    return clean_text(" ".join(value.split()), f"The {name}", limit, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from enum import StrEnum
 
 from research.engine.records import ENDED, Status
@@ -90,14 +91,37 @@ OF_QUESTIONS = frozenset({Kind.ANSWER, Kind.SKIP})
 REPEATABLE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC})
 
 
+def is_pausing(status: str, told: Container[str]) -> bool:
+    """Return whether a run at work pauses at the end of its round; `told` are the kinds of pending
+    commands.
+    """
+    return (
+        status == Status.RESEARCHING
+        and Kind.PAUSE in told
+        and not any(kind in told for kind in (Kind.STOP, Kind.CANCEL))
+    )
+
+
 def possible_commands(
-    status: str, mode: str, asks: str = "", *, has_model: bool = True
+    status: str,
+    mode: str,
+    asks: str = "",
+    *,
+    has_model: bool = True,
+    told: Container[str] = frozenset(),
 ) -> list[Kind]:
-    """Return the commands allowed; `asks` is the run's own question, '' if none."""
+    """Return the commands allowed; `asks` is the run's own question, '' if none, and `told` are the
+    kinds of pending commands: resuming takes a pending pause back.
+    """
     left_out = OF_ADAPTIVE_MODE if mode == "fixed" else frozenset()
     left_out |= frozenset() if has_model else OF_MODELS
     left_out |= OF_QUESTIONS if asks else ABOUT_TOPIC
-    return [kind for kind in Kind if status in ALLOWED[kind] and kind not in left_out]
+    taken_back = {Kind.RESUME} if is_pausing(status, told) else frozenset()
+    return [
+        kind
+        for kind in Kind
+        if kind in taken_back or (status in ALLOWED[kind] and kind not in left_out)
+    ]
 
 
 NOT_NOW = {

@@ -1,9 +1,10 @@
-"""Ends or parks a run outside the engine: cancelled, failed or stalled."""
+"""Ends or parks a run outside the engine: cancelled, failed or stalled; takes a pause back."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -13,7 +14,7 @@ from research.engine.records import Status, StopReason
 from research.models import Command, Problem, Run
 from research.notifications.outbox import announce_status
 from research.worker import notify
-from research.worker.commands import Kind
+from research.worker.commands import Kind, is_pausing
 from research.worker.leases import CRASHES, Lease, assert_lease
 from research.worker.projection import problem_key
 from research.worker.writer import upsert_rows
@@ -25,7 +26,7 @@ STALLED = (
     " point, the last time with no other run beside it. The server's log may say why; what was"
     " found so far is kept."
 )
-RETRY_PLACE = "retried"
+RETRY_PLACE, WITHDRAWN_PLACE = "retried", "withdrawn"
 
 
 def cancelled_columns() -> dict[str, Any]:
@@ -74,6 +75,21 @@ def try_again(run_id: int) -> None:
     Run.objects.filter(pk=run_id).update(status=Status.QUEUED.value, verdict="", crashes=0)
     retries = Command.objects.filter(run_id=run_id, kind=Kind.RETRY, taken_at_place=None)
     retries.update(taken_at_place=RETRY_PLACE)
+
+
+def withdraw_pause(actor: AbstractUser, run: Run) -> Command | None:
+    """Take back a pause that the engine has not taken yet; None if there is none.
+
+    The command that does so isn't left pending, since it would end a later pause.
+    """
+    untaken = Command.objects.filter(run=run, taken_at_place=None)
+    if not is_pausing(run.status, set(untaken.values_list("kind", flat=True))):
+        return None
+    untaken.filter(kind=Kind.PAUSE).update(taken_at_place=WITHDRAWN_PLACE)
+    notify.sequence_after_commit(run.pk)
+    return Command.objects.create(
+        run=run, actor=actor, kind=Kind.RESUME, taken_at_place=WITHDRAWN_PLACE
+    )
 
 
 def _tell_of_end(run_id: int) -> None:

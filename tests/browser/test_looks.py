@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -369,3 +371,37 @@ def test_more_opens_with_a_mistake_beside_its_field(
     expect(page.get_by_label("Only these sites")).to_have_value("not a site")
     expect(page.get_by_label("Both")).to_be_checked()
     check(page)
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_number_of_disputes_leads_to_their_list(
+    sample_server: Server, open_page: Open, size: Any, script: bool
+) -> None:
+    """Also from the research, and where the list is folded."""
+    contradict(sample_server)
+    page = open_page(sample_server, viewport=size, java_script_enabled=script)
+    for address in (sample_server.report, f"{sample_server.report}research/"):
+        page.goto(address)
+        entries = page.locator(".disputes a")
+        expect(entries.first).to_be_hidden()
+        page.get_by_role("link", name="2 points disputed").click()
+        for place in (0, 1):
+            expect(entries.nth(place)).to_be_in_viewport(ratio=0.9)
+        expect(page.locator(".answer")).to_be_in_viewport()
+    entries.last.click()
+    expect(page.locator("#dispute-2")).to_be_in_viewport()
+
+
+def contradict(server: Server) -> None:
+    """Let the report of a server tell of two disputes."""
+    said = "{}\n\nOne says {}, one doesn’t. [1] (⚠ Sources disagree)\n\n"
+    with closing(sqlite3.connect(server.installation.home / "plumbline.sqlite3")) as database:
+        [(text,)] = database.execute("SELECT markdown FROM research_report")
+        opening, *sections = text.split("\n## ")
+        for place, word in enumerate(("old", "tall"), 1):
+            heading, _, rest = sections[place].partition("\n")
+            sections[place] = said.format(heading, word) + rest
+        values = ("\n## ".join([opening, *sections]), '{"disputes": 2}')
+        database.execute("UPDATE research_report SET markdown = ?, checks = ?", values)
+        database.commit()

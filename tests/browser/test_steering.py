@@ -35,8 +35,13 @@ def test_pause_add_a_topic_go_on_and_stop(
     press(page, "Start")
     assert world.model.held.wait(20)
     press(page, "Pause")
-    expect(page.locator(".heard")).to_have_text("Pausing after this round…")
-    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    bar = page.locator(".now")
+    expect(bar).to_contain_text("Finishing this round, then pausing")
+    press(page, "Don’t pause")
+    expect(bar).not_to_contain_text("then pausing")
+    press(page, "Pause")
+    expect(bar).to_contain_text("Finishing this round, then pausing")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
     world.model.let_go()
     paused = "Paused. Nothing is searched or spent."
     expect(page.locator(".verdict-sentence")).to_have_text(paused, timeout=LONG)
@@ -109,6 +114,8 @@ def test_a_sub_question_can_be_added_without_scrolling(
     page = open_page(model_server, viewport=size)
     hold_after_round_one(world, page)
     page.evaluate("scrollTo(0, 0)")
+    for label in ("Add a sub-question", "What should this run keep in mind?"):
+        expect(page.get_by_text(label, exact=True)).to_be_in_viewport(ratio=1)
     expect(page.get_by_label("Add a sub-question")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Add", exact=True)).to_be_in_viewport(ratio=1)
     check(page)
@@ -120,15 +127,21 @@ def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_pa
     hold_after_round_one(world, page)
     for name in ("Pause", "Dig deeper"):
         press(page, name)
+    expect(page.get_by_role("button", name="Don’t pause")).to_be_visible()
     page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
-    expect(page.locator(".heard li")).to_have_count(2)
+    expect(page.locator(".heard li")).to_have_count(1)
     expect(page.locator(".aspect")).to_have_count(3)
     check(page)
+    buttons_fit(page)
     world.model.let_go()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     check(page)
-    for button in page.locator(".controls button").all():
+    buttons_fit(page)
+
+
+def buttons_fit(page: Page) -> None:
+    for button in page.locator(".controls :is(button, .button)").all():
         box = button.bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
 

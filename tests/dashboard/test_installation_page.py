@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import html
+import inspect
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from django.conf import settings as in_effect
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from research.engine.config import ResearchConfig
+from research.engine.config import ResearchConfig, knob_names
 from research.llm import probe
 from research.llm.settings import ModelSettings
 from research.models import Collection, InstallationSetting, VerifierQualification
 from research.runtime import preflight
-from research.runtime.installation import current_installation
+from research.runtime.installation import current_installation, setting_names
 from research.search.providers import ProviderSettings
 from tests.dashboard.conftest import make_run
 from tests.dashboard.test_activity import record
-from tests.support.model_server import PLAIN, ModelServer, refuses, says
+from tests.support.model_server import PLAIN, Manner, ModelServer, refuses, says
 from tests.support.serving import closed_place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
@@ -176,11 +180,56 @@ def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: Mode
     assert "refused the key" in page and "Check the API key." in page
 
 
+def test_advice_names_a_field_of_the_page_or_a_line_of_env() -> None:
+    """Every variable that a check names: one value suffices, or where its line belongs."""
+    known = {*in_effect.DECLARED_SETTINGS, *knob_names()} - {*setting_names()}
+    nodes = list(ast.walk(ast.parse(inspect.getsource(preflight))))
+    pieces = [part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values]
+    texts = (each for each in nodes if isinstance(each, ast.Constant | ast.JoinedStr))
+    told = 0
+    for text in (ast.unparse(each) for each in texts if each not in pieces):
+        for name in known.intersection(re.findall(r"[A-Z_]{8,}", text)):
+            told += 1
+            assert ".env" in text or "{RESTART}" in text, name
+    assert told > 5
+
+
+def test_window_and_price_that_the_advice_asks_for_are_fields(
+    client: Client, server: ModelServer
+) -> None:
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
+    page = client.post("/installation/", sent, follow=True).content.decode()
+    assert "Enter it under “Context window”, so that nothing is cut silently." in page
+    typed = {"MODEL_CONTEXT_TOKENS": "16384", "MODEL_PRICES": "scripted=0.10/0.40", "try": "1"}
+    page = client.post("/installation/", typed, follow=True).content.decode()
+    assert "All checks passed" in page and "16,384 tokens." in page
+    assert "The price of scripted is known." in page
+    soup = BeautifulSoup(page, "html.parser")
+    for name, label in (("MODEL_CONTEXT_TOKENS", "Context window"), ("MODEL_PRICES", "Prices")):
+        [field] = soup.select(f"#id_{name}")
+        assert field["value"] == typed[name]
+        assert soup.select_one(f"label[for=id_{name}]").get_text().startswith(label)
+    answer = client.post("/installation/", {"MODEL_CONTEXT_TOKENS": "much"})
+    assert "A context window is a whole number" in answer.content.decode()
+
+
+def test_a_model_that_always_says_the_same_is_not_saved(
+    client: Client, server: ModelServer
+) -> None:
+    server.manner = Manner(always=("OK",))
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
+    page = client.post("/installation/", sent, follow=True).content.decode()
+    assert "Not saved: the model failed its test." in page
+    assert "can’t be used: it answers different questions with the same text." in page
+    assert "Choose a chat model that follows instructions, and check" in page
+    assert current_installation()["RESEARCH_MODEL"] == ""
+
+
 def test_one_that_ignores_schemas_and_can_do_little_is_told_apart(
     client: Client, server: ModelServer
 ) -> None:
     server.manner = PLAIN
-    server.faults["sense"] = [says("The mill is old.")]
+    server.faults["sense"] = [says('{"sentence": 1}')]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
     page = client.post("/installation/", sent, follow=True).content.decode()
     assert "takes no notice of a schema" in page

@@ -387,14 +387,26 @@ def test_disputes_of_sentences_are_counted_and_led_to(client: Client, run: Run) 
     run.reports.update(markdown=f"{short}{said}", checks={"disputes": 3})
     page = shown(client, f"/runs/{run.public_id}/")
     [link] = [each for each in page.select(".state-note a") if "disputed" in each.get_text()]
-    assert link.get_text() == "3 points disputed" and link["href"].endswith("#dispute")
+    assert link.get_text() == "3 points disputed" and link["href"].endswith("#disputes")
     assert text(page, "p#dispute").startswith("One says old")
-    listed = page.select(".contents .disputes a")
+    listed = page.select(".contents .disputes > #disputes a")
     assert [each["href"] for each in listed] == ["#dispute"]
     assert text_of(listed[0]) == "One says old, one young"
     assert "3 points disputed" in text(shown(client, "/runs/"), ".run-facts")
     run.reports.update(checks={})
     assert "disputed" not in text(shown(client, "/runs/"), ".run-facts")
+
+
+def test_where_no_list_of_disputes_is_the_first_one_is_led_to(client: Client, run: Run) -> None:
+    """The report of a follow-up is folded below its answer, and has no list beside it."""
+    run.aspects.update(state="answered", evidence_labels=["E1"])
+    said = "## Age\n\nOne says old, one young. [1] (⚠ Sources disagree)\n"
+    run.reports.update(markdown=f"**Short answer.** Old. [1]\n\n{said}", checks={"disputes": 1})
+    Run.objects.update(kind="follow_up")
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert not page.select("#disputes") and page.select(".in-detail #dispute")
+    [link] = [each for each in page.select(".state-note a") if "disputed" in each.get_text()]
+    assert str(link["href"]).endswith("#dispute")
 
 
 def test_the_lines_of_the_answer_lead_to_their_sections(client: Client, run: Run) -> None:
@@ -733,7 +745,7 @@ def test_the_head_says_how_good_the_evidence_is_and_where_to_see_it(
         assert text(head, ".state-note") == limits
         assert [link["href"] for link in head.select(".state-note a")] == [
             f"{address}research/",
-            f"{address}#dispute",
+            f"{address}#disputes",
         ]
         day = format_day(timezone.localtime(run.finished_at or run.created_at))
         parts = head.select(".verdict-line > span")

@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from research.engine.threads.user_commands import INSTRUCTION_LENGTH
 from research.models import Aspect, Command, Round, Run
@@ -86,17 +87,34 @@ def test_where_nothing_can_be_lost_cancelling_is_not_asked_about(
     assert bool(buttons) == (status != "completed")
 
 
-@pytest.mark.parametrize(
-    ("action", "sent", "heard"),
-    [
-        ("pause", {}, "Pausing after this round…"),
-        ("dig-deeper", {}, "Digs deeper after this round."),
-    ],
-)
-def test_it_is_heard_before_a_worker_takes_it(
-    client: Client, run: Run, action: str, sent: dict[str, str], heard: str
+@pytest.mark.requirement("F6")
+def test_a_pause_is_told_until_its_round_ends_and_can_be_taken_back(
+    client: Client, run: Run
 ) -> None:
-    assert texts(tell(client, run, action, **sent), ".heard li") == [heard]
+    Run.objects.update(action="Judging what was found", action_at=timezone.now())
+    soup = tell(client, run, "pause")
+    [said] = texts(soup, ".verdict-sentence")
+    assert said.startswith("Pausing: this round is finished first.")
+    [now] = texts(soup, ".now > span:first-of-type")
+    assert now == "Finishing this round, then pausing Judging what was found"
+    offered = texts(soup, ".controls :is(button, .button)")
+    assert offered == ["Don’t pause", "Stop and report", "Cancel"]
+    soup = tell(client, run, "resume")
+    assert texts(soup, ".now > span:first-of-type") == ["Judging what was found"]
+    assert texts(soup, ".controls :is(button, .button)")[0] == "Pause"
+    assert "Pausing" not in soup.get_text()
+
+
+def test_a_run_that_is_to_stop_does_not_pause(client: Client, run: Run) -> None:
+    tell(client, run, "pause")
+    soup = tell(client, run, "stop")
+    assert "Don’t pause" not in texts(soup, ".controls :is(button, .button)")
+    assert texts(soup, ".verdict-sentence")[0].startswith("Stopping:")
+
+
+def test_it_is_heard_before_a_worker_takes_it(client: Client, run: Run) -> None:
+    heard = ["Digs deeper after this round."]
+    assert texts(tell(client, run, "dig-deeper"), ".heard li") == heard
     Command.objects.update(taken_at_place="commands/round/1")
     assert texts(shown(client, run), ".heard li") == []
 
@@ -261,8 +279,37 @@ def test_the_field_has_a_label_and_help_and_does_not_cut_off_what_is_pasted(
     [field] = soup.select(".instruct input[name=text]")
     assert texts(soup, f"label[for={field['id']}]") == ["What should this run keep in mind?"]
     first, *_ = str(field["aria-describedby"]).split()
-    assert "Leave out vendor blogs" in texts(soup, f"#{first}")[0]
+    assert "not a question to research" in texts(soup, f"#{first}")[0]
     assert "maxlength" not in field.attrs
+
+
+def test_a_sub_question_and_an_instruction_are_not_taken_for_each_other(
+    client: Client, modelled: Run
+) -> None:
+    """Each has a label that is seen, a place of its own, and an example of what belongs in it."""
+    soup = shown(client, modelled)
+    [topic], [told] = soup.select(".add-topic [name=topic]"), soup.select(".instruct [name=text]")
+    for field in (topic, told):
+        [label] = soup.select(f"label[for={field['id']}]")
+        assert "hidden" not in label.get("class", [])
+        assert field["placeholder"] != label.get_text()
+    assert str(topic["placeholder"]).endswith("?") and "?" not in str(told["placeholder"])
+    assert topic.find_parent(class_="aspects") and not told.find_parent(class_="aspects")
+    assert texts(soup, "#topic-help") == [
+        "A question of its own, which the next round searches for."
+    ]
+
+
+def test_where_instructions_were_given_the_page_says_that_they_come_too_late(
+    client: Client, modelled: Run
+) -> None:
+    """What follows stays where it is."""
+    Run.objects.update(status="writing")
+    [said] = texts(shown(client, modelled), ".telling")
+    assert said == "The report is being written. Instructions are no longer followed."
+    for columns in ({"status": "completed"}, {"status": "writing", "mode": "fixed"}):
+        Run.objects.update(**columns)
+        assert texts(shown(client, modelled), ".telling") == [""]
 
 
 @pytest.mark.parametrize(

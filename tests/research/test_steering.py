@@ -120,6 +120,37 @@ def test_a_pause_parks_the_run_and_only_a_command_that_wakes_makes_it_claimable(
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("F6")
+def test_a_pause_is_taken_back_before_its_round_ends(ada: AbstractUser, chain: Run) -> None:
+    """It leaves nothing behind that would end a later pause at once."""
+    world = harbour(CHAIN)
+
+    def think_again() -> None:
+        runs.pause_run(ada, chain)
+        assert "resume" in load_progress(chain).control.possible
+        runs.resume_run(ada, chain)
+        chain.refresh_from_db()
+        assert "resume" not in load_progress(chain).control.possible
+
+    when_searching(world, chain, think_again)
+    seen = statuses(lambda: advanced(chain, world), chain)
+    assert "paused" not in seen and "completed" in seen
+    told = [(each.kind, each.taken) for each in load_progress(chain).control.told]
+    assert told == [("pause", True), ("resume", True)]
+
+
+def test_a_pause_that_follows_one_that_was_taken_back_lasts(ada: AbstractUser, chain: Run) -> None:
+    world = harbour(CHAIN)
+
+    def hesitate() -> None:
+        for tell in (runs.pause_run, runs.resume_run, runs.pause_run):
+            tell(ada, chain)
+
+    when_searching(world, chain, hesitate)
+    assert advanced(chain, world) == "parked"
+    assert leases.claim_run(chain.pk, "idle") is None
+
+
 @pytest.mark.parametrize(
     "tell, status", [(runs.stop_and_report, "completed"), (runs.request_cancel, "cancelled")]
 )

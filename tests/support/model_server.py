@@ -50,7 +50,8 @@ class Manner:
 
     `knows` are the request fields a strict server accepts; None accepts all. `window` is the
     context size in tokens of four characters: longer prompts get a 400, and `GET /v1/models`
-    reports it unless `silent`. `most_output` is the largest accepted output limit.
+    reports it unless `silent`. `most_output` is the largest accepted output limit. `always` are
+    the answers to all requests, in turn.
     """
 
     knows: frozenset[str] | None = None
@@ -64,6 +65,7 @@ class Manner:
     most_output: int | None = None
     preface: str = ""
     reasoning: str = ""
+    always: tuple[str, ...] = ()
 
 
 STRICT = Manner(knows=frozenset({"model", "messages", "max_tokens"}))
@@ -174,6 +176,8 @@ class ModelServer(LoopbackServer):
         text = self.manner.preface + json.dumps(self._answer(asked))
         if self.manner.ignores_format and asked.task == "shape" and "schema" not in asked.prompt:
             text = "Red is a warm colour."
+        if always := self.manner.always:
+            text = always[len(self.requests) % len(always)]
         if request.get("stream") and self.manner.streams:
             counted = self.manner.counts and "stream_options" in request
             return replace(streams(text, counted), pace_seconds=self.pace_seconds)

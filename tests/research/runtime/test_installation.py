@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from pytest_django import Settings
 
 from research.engine.config import ResearchConfig
+from research.llm.prices import parse_prices
 from research.llm.settings import EmbeddingSettings
 from research.models import InstallationSetting
 from research.runtime import status_summary
@@ -18,7 +19,7 @@ from research.runtime.source_choices import provider_settings
 from research.search.providers import ProviderSettings
 from research.services import runs
 from research.services.errors import ServiceError
-from research.services.installation import change_settings, propose_settings
+from research.services.installation import change_settings, disconnect_model, propose_settings
 
 pytestmark = pytest.mark.django_db
 LOCAL = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "RESEARCH_MODEL": "small"}
@@ -201,3 +202,54 @@ def test_a_search_is_taken_with_the_address_that_it_needs(staff: AbstractUser) -
 def test_the_stored_profile_is_frozen_into_new_runs(staff: AbstractUser) -> None:
     change_settings(staff, {"MODEL_PROFILE": "small"})
     assert runs.ask_question(staff, "How old are oaks?").config["model_profile"] == "small"
+
+
+def test_context_window_and_prices_hold_below_the_environment(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    typed = {"MODEL_CONTEXT_TOKENS": "16384", "MODEL_PRICES": "small=0.10/0.40"}
+    change_settings(staff, LOCAL | typed)
+    held = current_installation().model_settings
+    assert held is not None and held.context_tokens == 16384
+    assert held.prices == parse_prices("small=0.10/0.40")
+    settings.MODEL_CONTEXT_TOKENS, settings.MODEL_PRICES = 8192, parse_prices("small=1/2.5")
+    now = current_installation()
+    assert now.values["MODEL_PRICES"] == Value("small=1/2.5", "environment")
+    assert now.model_settings is not None and now.model_settings.context_tokens == 8192
+    with pytest.raises(ServiceError, match="environment"):
+        change_settings(staff, {"MODEL_PRICES": "small=1/1"})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"RESEARCH_MODEL": "large"}, {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, None],
+)
+def test_a_context_window_is_that_of_one_model(
+    staff: AbstractUser, changed: dict[str, str] | None
+) -> None:
+    change_settings(staff, {**LOCAL, "MODEL_CONTEXT_TOKENS": "16384", "MODEL_PRICES": "small=1/2"})
+    if changed is None:
+        disconnect_model(staff)
+    else:
+        change_settings(staff, changed)
+    now = current_installation()
+    assert now["MODEL_CONTEXT_TOKENS"] == "" and now["MODEL_PRICES"] == "small=1/2"
+    if changed:
+        change_settings(staff, {"RESEARCH_MODEL": "small", "MODEL_CONTEXT_TOKENS": "4096"})
+        assert current_installation()["MODEL_CONTEXT_TOKENS"] == "4096"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("MODEL_CONTEXT_TOKENS", "16k", "whole number, such as 16384"),
+        ("MODEL_CONTEXT_TOKENS", "-1", "whole number"),
+        ("MODEL_PRICES", "cheap", "look like small=0.10/0.40"),
+    ],
+)
+def test_a_window_or_price_that_cannot_be_read_is_refused(
+    staff: AbstractUser, name: str, value: str, says: str
+) -> None:
+    with pytest.raises(ServiceError, match=says) as refused:
+        change_settings(staff, {name: value})
+    assert refused.value.about == name
