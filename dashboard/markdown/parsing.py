@@ -16,6 +16,7 @@ from dashboard.markdown.dates import EARLIER
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 DISPUTED = "> **⚠"
 """Begin of a quotation that tells on what sources disagree."""
+_SIGNS = re.compile(r"[-/=;(<>|$*\\'\"]")
 LONG_COMMAND = 20
 """Length in characters above which code that contains a space is set as a block."""
 ENDS = (".", ",", ";", ":", "。")
@@ -130,8 +131,12 @@ def in_italics(inline: Token) -> list[Token]:
 
 
 def is_command(code: str) -> bool:
-    """Return whether a code span is a command to set as a block: it has a space and is long."""
-    return " " in code.strip() and len(code) > LONG_COMMAND
+    """Return whether a code span is a command to set as a block: it is long, and has three words or
+    signs of a command: "Equity:Opening Balances" is a name.
+    """
+    words = code.split()
+    is_told = len(words) > 2 or (len(words) > 1 and bool(_SIGNS.search(code)))
+    return is_told and len(code) > LONG_COMMAND
 
 
 def in_lines(command: str) -> str:

@@ -174,7 +174,7 @@ class Run:
             book,
             ids_used=ids_used,
             rejected=rejected,
-            refuses_by=self._refuses_by,
+            refuses_by=self.refuses_statements_by,
             began=self.began,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
@@ -186,7 +186,10 @@ class Run:
         self.update_state(complexity=plan.complexity, language=plan.language)
 
     @property
-    def _refuses_by(self) -> RefusesBy:
+    def refuses_statements_by(self) -> RefusesBy:
+        """Return when a difference between a statement and its quotes refuses it, by what is known
+        of the model as verifier.
+        """
         if not self.has_model:
             return "suspicion"
         if not self.verifier_sees_details:

@@ -75,7 +75,7 @@ def test_each_depth_says_what_it_gives(client: Client, settings: Settings) -> No
     settings.RESEARCH_MODEL = "qwen3:8b"
     assert depths() == [
         "Quick 150–390 words up to 2 rounds",
-        "Standard 300–1,500 words 2–5 rounds",
+        "Standard 300–2,000 words 2–5 rounds",
         "Thorough 900–6,000 words 3–5 rounds",
     ]
     settings.RESEARCH_MODEL = ""
@@ -108,7 +108,7 @@ def test_a_depth_says_how_long_it_usually_takes_once_it_was_used(
     quick, standard, thorough = (
         " ".join(each.get_text().split()) for each in page.select(".depths label")
     )
-    assert standard == "Standard 300–1,500 words usually 2:10 min"
+    assert standard == "Standard 300–2,000 words usually 2:10 min"
     assert "rounds" in quick and "rounds" in thorough
 
 

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from dashboard.markdown.markers import Link
-from dashboard.markdown.parsing import with_blocks
+from dashboard.markdown.parsing import is_command, with_blocks
 from dashboard.markdown.report import render_in_parts, render_markdown
 from research.engine.records import Checks
 from research.engine.report.rendering.closing import render_steps_left_out
@@ -153,3 +153,17 @@ def test_long_commands_of_steps_are_blocks_in_saved_markdown() -> None:
     assert len(parsed.select("ol > li")) == 2
     for other in ("1. Look at `pg_stat_activity`. [1]", f"Then `{COMMAND}` is run. [1]"):
         assert with_blocks(other) == other
+
+
+@pytest.mark.parametrize(
+    ("code", "is_block"),
+    [
+        ("Equity:Opening Balances", False),
+        ("gimp-2.10 -i -b - < batch.scm", True),
+        ("SELECT count(*) FROM events", True),
+        ("hledger add", False),
+        ("Assets:Bank:Earmarked funds of choir", True),
+    ],
+)
+def test_a_long_name_in_a_step_is_no_command(code: str, is_block: bool) -> None:
+    assert is_command(code) is is_block

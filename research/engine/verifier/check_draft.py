@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.claim_check import ClaimCheck
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
@@ -56,6 +57,21 @@ class Verdicts:
     unvouched: tuple[Statement, ...] = ()
     planted: int = 0
     planted_found: int = 0
+
+
+async def test_verifier(run: Run, statements: Iterable[Statement]) -> None:
+    """Have the model tested as verifier before its statements are checked, if any will be left to
+    it: how it did says which differences refuse one.
+    """
+    is_due = run.form >= Form.EDITED and run.has_verifier and run.rules.verifies_statements
+    if not is_due or run.qualification is not None:
+        return
+    cited = [said for said in statements if said.evidence and not said.quoted]
+    known = [said for said in cited if run.ledger.book.records.keys() >= {*said.evidence}]
+    checks = await run_in_thread(check_statements, known, run.ledger)
+    if any(check.outcome != "carried" for check in checks.values()):
+        await qualification_of(run)
+        run.ledger.refuses_by = run.refuses_statements_by
 
 
 async def verify_statements(

@@ -185,6 +185,14 @@ async def test_the_first_run_of_a_model_qualifies_it_and_says_so() -> None:
     assert again.usage.llm_calls == ran.usage.llm_calls
 
 
+async def test_a_first_run_is_believed_on_details_like_later_ones() -> None:
+    """How the model does is known before code compares its statements with their quotes."""
+    _, ran, world = await drafted(f"{NEAR} [E1]", verifier=None)
+    assert NEAR in ran.report.markdown and f"“{LIT}”" not in ran.report.markdown
+    again = await world.replay(SIMPLE.question)
+    assert again.report.markdown == ran.report.markdown
+
+
 async def test_a_budget_without_room_for_a_qualification_leaves_quotations() -> None:
     model, ran, _ = await drafted(GOOD, verifier=None, max_llm_calls=12)
     assert "verify" not in model.tasks

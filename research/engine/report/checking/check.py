@@ -43,6 +43,7 @@ from research.engine.verifier.check_draft import (
     Verified,
     steps_that_follow,
     strange_steps,
+    test_verifier,
     verify_statements,
 )
 from research.engine.verifier.planting import Judged
@@ -77,6 +78,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     code or a believed verifier refuses is repaired once before, and checked again. Sections that
     were drafted by themselves get their summary.
     """
+    await test_verifier(run, draft.statements)
     draft = with_few_conclusions(await _with_summary(run, draft))
     look = await with_last_look(run, with_untold_parts(draft, run.ledger))
     draft = look.draft
