@@ -54,7 +54,8 @@ class Form(IntEnum):
     What is open on a sub-question stands in its section. A verifier that is still to be tested
     counts as a good one when pages are read; of a refused claim every quote is a finding.
     A quote may have several items of a list. Cells of a table may rest on several findings
-    together, and rows have one value or more.
+    together, and rows have one value or more. Why research ended is told by the answers that there
+    are once the report is checked.
     """
 
 
