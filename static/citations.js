@@ -4,6 +4,7 @@ const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
 let current; // marker in the text
 let kept; // place of a judged finding
+let isStepping; // the way to another citation scrolls by itself
 
 on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
   if (target === panel()) kept = elt.closest(".card")?.closest(".in-panel").scrollTop;
@@ -16,7 +17,17 @@ on("htmx:afterSwap", (event) => {
   else showQuote(shown);
   for (const way of panel().querySelectorAll(ways)) way.hidden = !nextTo(way.rel);
   panel().focus({ preventScroll: true });
+  const marker = place();
+  if (!isStepping && marker && isCovered(marker)) marker.scrollIntoView({ block: "nearest", behavior });
+  isStepping = false;
 });
+
+// by the sheet that the panel is on narrower screens, or by the edge of the window
+function isCovered(marker) {
+  const { top, bottom } = marker.getBoundingClientRect();
+  const isSheet = getComputedStyle(panel()).position === "fixed";
+  return top < 0 || bottom > (isSheet ? panel().getBoundingClientRect().top : innerHeight);
+}
 
 // as little as shows the words that matter between what sticks
 function showQuote(shown) {
@@ -38,12 +49,14 @@ on("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
 
 function close() {
   panel().replaceChildren();
+  CSS.highlights?.delete("cited");
   place()?.focus({ preventScroll: true });
 }
 
 // from marker to marker, as they stand in the text:
 
 const ways = ".citation-nav [rel]";
+const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
 const markers = () => [...document.querySelectorAll(":is(.answer, .report) .cite a")];
 const alike = (link) => markers().find((marker) => marker.href === link.href);
 
@@ -51,6 +64,25 @@ function mark(marker) {
   current?.removeAttribute("aria-current");
   current = marker;
   if (current) current.ariaCurrent = "true";
+  showStatement();
+}
+
+// what stands before a marker, from the citation before it on
+function showStatement() {
+  const cite = current?.closest(".cite");
+  const block = cite?.closest("p, li, td, blockquote") ?? cite?.parentElement;
+  CSS.highlights?.delete("cited");
+  if (!block || !CSS.highlights) return;
+  const said = new Range();
+  said.setStart(block, 0);
+  said.setEndBefore(cite);
+  for (const other of block.querySelectorAll(".cite, .lead-in")) {
+    if (other === cite) break;
+    const between = said.cloneRange();
+    between.setStartAfter(other);
+    if (`${between}`.trim()) said.setStartAfter(other);
+  }
+  CSS.highlights.set("cited", new Highlight(said));
 }
 
 // a report that came again has other markers
@@ -84,8 +116,8 @@ function step(rel) {
   const marker = nextTo(rel);
   if (!marker || !panel().parentElement.checkVisibility()) return;
   unfold(marker);
+  isStepping = true;
   marker.click();
-  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
   marker.scrollIntoView({ block: "center", behavior });
 }
 

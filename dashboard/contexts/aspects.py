@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import titles, words
 from dashboard.contexts.pending_commands import topics_told
 from dashboard.queries.run_rows import RunRows
-from research.engine.assessment.answer_status import ANSWERED
+from research.engine.assessment.answer_status import ANSWERED, tally
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
 from research.engine.untrusted.search_words import USER
@@ -169,7 +169,7 @@ def lead_of(aspects: Sequence[AspectPart]) -> str:
 
 
 def count_answered(aspects: Sequence[AspectPart]) -> int:
-    return sum(part.mark in ANSWERED for part in aspects)
+    return tally(aspects).answered
 
 
 def may_answer(aspects: Sequence[AspectPart]) -> bool:

@@ -122,6 +122,34 @@ def test_arrows_of_the_panel_walk_in_the_text_as_well(page: Page, size: Any) -> 
     expect(following).to_be_hidden()
 
 
+HIGHLIGHTED = "() => [...CSS.highlights.get('cited') ?? []].map(String).join()"
+PLACE_OF = "marker => marker.getBoundingClientRect().top + scrollY"
+TABLET = {"width": 820, "height": 1180}
+SMALL_DESK = {"width": 1024, "height": 768}
+
+
+@pytest.mark.parametrize("size", [DESK, SMALL_DESK, TABLET, PHONE])
+@pytest.mark.parametrize("place", [1, -1])
+def test_the_statement_stays_in_view_beside_its_quote(page: Page, size: Any, place: int) -> None:
+    """Also where the panel is a sheet over the lower part of the window, and at the end."""
+    page.set_viewport_size(size)
+    markers = page.locator(".report p > .cite a:visible")
+    marker = markers.nth(place % markers.count())
+    marker.evaluate("each => each.scrollIntoView({ block: 'end' })")
+    before = marker.evaluate(PLACE_OF)
+    marker.click()
+    expect(page.locator("#citation-panel mark").first).to_be_visible()
+    expect(marker).to_be_in_viewport(ratio=1)
+    assert marker.evaluate(SEEN), "below nothing"
+    assert marker.evaluate(PLACE_OF) == pytest.approx(before, abs=1), "nothing above it moved"
+    said = page.evaluate(HIGHLIGHTED)
+    assert said.strip() and said in marker.evaluate("each => each.closest('p').textContent")
+    statement = page.locator("#citation-panel .said").first.inner_text()
+    assert statement.strip("“”… ")[:40] in said
+    page.keyboard.press("Escape")
+    assert page.evaluate(HIGHLIGHTED) == ""
+
+
 def test_the_place_outlasts_a_judgement(page: Page) -> None:
     there = page.evaluate(IN_TEXT)
     for address in there[:3]:

@@ -270,6 +270,13 @@ class Ledger:
         self.emit(self.rounds[-1])
         return self.rounds[-1]
 
+    def retell_decisions(self, told: str, text: str) -> None:
+        """Put a text in the place of one that decisions of rounds told."""
+        for place, record in enumerate(self.rounds):
+            if told in record.decision:
+                self.rounds[place] = replace(record, decision=record.decision.replace(told, text))
+                self.emit(self.rounds[place])
+
     @property
     def instructions(self) -> list[str]:
         """Return what people have asked for in their own words and not dropped, oldest first."""

@@ -56,7 +56,9 @@ class Form(IntEnum):
     A quote may have several items of a list. Cells of a table may rest on several findings
     together, and rows have one value or more. The planner of a run over documents alone is told
     their titles. A verdict, and a sentence of each section, may conclude what no quote says; all
-    cells but figures are verified; and readers are shown headings.
+    cells but figures are verified; and readers are shown headings. Why research ended is told by
+    the answers that there are once the report is checked. A model is tested as verifier before its
+    first report is checked. Documents are searched for each thing that is compared.
     """
 
 

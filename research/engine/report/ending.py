@@ -5,6 +5,7 @@ that fails Gate 3 sends the run back to research, where a budget is left.
 from __future__ import annotations
 
 from research.engine.assessment import stages
+from research.engine.assessment.answer_status import count_answered
 from research.engine.assessment.stop_rule import Stop
 from research.engine.budget.wind_down import cost_of_a_round
 from research.engine.journal.forms import Form
@@ -45,6 +46,23 @@ async def finish_research(run: Run, stop: Stop) -> bool:
         status=Status.WRITING, termination_reason=stop.reason, termination_text=text, verdict=text
     )
     return True
+
+
+def recount_answers(run: Run) -> None:
+    """Tell why research ended by the answers that there are once a report is checked, as every
+    display counts them: the last look and what authors compared may have added some.
+    """
+    ledger, state = run.ledger, run.state
+    reason, told = state.termination_reason, state.termination_text
+    is_rewritten = run.question.seed is not None and run.question.seed.rewrites
+    if run.form < Form.EDITED or reason is None or not told or is_rewritten:
+        return
+    text = messages.stop_message(reason, ledger, run.config, run.earned)
+    if text == told:
+        return
+    run.update_state(termination_text=text, verdict=text)
+    ledger.retell_decisions(told, text)
+    ledger.update_round(answered=count_answered(ledger))
 
 
 def _everything_failed(run: Run) -> bool:

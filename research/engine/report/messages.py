@@ -15,6 +15,7 @@ from research.engine.assessment.answer_status import (
     is_judged_by_code,
     list_statuses,
     mark_of,
+    tally,
     voice_noun,
 )
 from research.engine.config import ResearchConfig
@@ -179,7 +180,7 @@ def _answered_text(ledger: Ledger) -> str:
     found = list_statuses(ledger)
     if len(found) == 1:
         return _answer_text(_first_aspect(ledger))
-    answered = sum(each.mark in ANSWERED for each in found)
+    answered = tally(found).answered
     close, disputed = (
         _count_status(found, AnswerStatus.CLOSE),
         _count_status(found, AnswerStatus.DISPUTED),

@@ -21,6 +21,7 @@ from research.engine.offline.drafting import draft_closest
 from research.engine.records import Checks, Report, Status
 from research.engine.report.checking.check import check_draft, is_sectioned
 from research.engine.report.draft import Draft, Statement, walled
+from research.engine.report.ending import recount_answers
 from research.engine.report.key_claims import choose_short, is_led, with_key_claims
 from research.engine.report.outline import with_other_findings, with_thin_sections_marked
 from research.engine.report.parts.dating import (
@@ -105,6 +106,7 @@ async def compose_report(run: Run) -> Written | None:
         drafted = gather_rivals(drafted, ledger)
         drafted = with_course_of_events(drafted, ledger)
     checked = await check_draft(run, drafted)
+    recount_answers(run)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from research.engine.config import ResearchConfig
+from research.engine.evidence.ledger import ANSWERING
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.offline.passages.open_points import (
@@ -17,7 +18,7 @@ from research.engine.offline.passages.open_points import (
     closest_passages,
     numbers_shown,
 )
-from research.engine.records import Aspect, OpenPoint, Problem, StopReason, Unit
+from research.engine.records import Aspect, OpenPoint, Problem, Round, StopReason, Unit
 from research.engine.report.checking import last_look
 from research.engine.report.checking.last_look import LastLook, Outcome
 from research.engine.report.checking.look_again import closest_sentences, with_sentences_before
@@ -313,6 +314,27 @@ async def test_a_sub_question_without_an_answer_gets_a_section_of_what_is_told()
     assert COAL.rstrip(".") in section
     assert "Still open" not in body and "Not found" not in body
     assert body.index("first lit?") < body.index("What burned")
+
+
+@pytest.mark.parametrize("form", [Form.EDITED, Form.COMPUTED])
+async def test_answers_are_counted_once_the_report_is_checked(
+    monkeypatch: pytest.MonkeyPatch, form: Form
+) -> None:
+    """What the last assessment called open, and findings answer, counts wherever that is said."""
+    monkeypatch.setattr(recording, "NEWEST", form)
+    kept = Part("What was kept on the cliff before?", "Harrow Point lighthouse", ("fire of coal",))
+    world = harbour(Script(SIMPLE.question, (*SIMPLE.parts, kept)))
+    assert world.model is not None
+    world.model.twists["assess"] = lambda told: {**told, "unanswered": ["A2"]}
+    world.model.twists["draft"] = lambda told: {**told, "disagree": [["E1", "E3"]]}
+    ran = await asked(world)
+    answered = sum(each.state in ANSWERING for each in ran.of(Aspect))
+    told = "Both sub-questions answered." if form is Form.EDITED else "1 of 2 answered."
+    assert answered == 2 and ran.report.markdown.startswith("# ")
+    ended, last = ran.state, ran.of(Round)[-1]
+    for text in (ran.report.markdown, ended.termination_text, ended.verdict, last.decision):
+        assert text is not None and told.rstrip(".") in text
+    assert last.answered == (answered if form is Form.EDITED else 1)
 
 
 # --- untrusted pages ------------------------------------------------------------------------
