@@ -108,7 +108,8 @@ class SearchRequest:
 
     `since` and `until` are inclusive days in ISO 8601. A site includes its subdomains; an empty
     `only_sites` is any site. `private_words` are the words of the query that may be searched for in
-    private documents only.
+    private documents only. Results should be on `each` thing that is named, as far as a search can
+    look for them one by one.
     """
 
     query: str
@@ -120,6 +121,7 @@ class SearchRequest:
     only_sites: tuple[str, ...] = ()
     never_sites: tuple[str, ...] = ()
     private_words: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
 
     @property
     def public_query(self) -> str:

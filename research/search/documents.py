@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote, urldefrag
 
@@ -21,6 +22,7 @@ from research.engine.ports import (
     SearchHit,
     SearchRequest,
 )
+from research.engine.text.tokens import unique_texts
 from research.fulltext.index import DocumentIndex, Workers
 from research.fulltext.index_queries import IndexedDocument, IndexHit
 from research.fulltext.meaning import TOO_LATE, Embedder, EmbeddingFailedError
@@ -48,10 +50,25 @@ class DocumentSearch:
         self._embedder = embedder
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        """Return the best documents for the query, by their words alone and with a note if the
-        embedder fails; raises `SearchFailedError` if the index is unusable.
+        """Return the best documents for the query, and for each thing of the request in turn, by
+        their words alone and with a note if the embedder fails; raises `SearchFailedError` if the
+        index is unusable.
         """
-        asked = (request.query, self._collections, request.limit)
+        found, notes = await self._found(request.query, request.limit)
+        lists = [found]
+        for thing in request.each:
+            hits, more = await self._found(f"{thing} {request.query}", request.limit)
+            lists.append(hits)
+            notes = tuple(unique_texts((*notes, *more)))
+        first = dict[str, IndexHit]()
+        for hit in (hit for turn in zip_longest(*lists) for hit in turn if hit is not None):
+            first.setdefault(hit.url, hit)
+        best = [*first.values()][: request.limit]
+        ranked = (self._hit(hit, rank) for rank, hit in enumerate(best, start=1))
+        return SearchAnswer(tuple(ranked), notes)
+
+    async def _found(self, query: str, limit: int) -> tuple[list[IndexHit], tuple[str, ...]]:
+        asked = (query, self._collections, limit)
         notes: tuple[str, ...] = ()
         try:
             try:
@@ -62,8 +79,7 @@ class DocumentSearch:
                 found = await self._index.search(*asked)
         except DocumentError as error:
             raise SearchFailedError(error.reason) from error
-        hits = (self._hit(hit, rank) for rank, hit in enumerate(found, start=1))
-        return SearchAnswer(tuple(hits), notes)
+        return found, notes
 
     def _hit(self, hit: IndexHit, rank: int) -> SearchHit:
         return SearchHit(

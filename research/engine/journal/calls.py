@@ -86,6 +86,8 @@ class Journal(ModelCalls):
     async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
         async with self._in_flight.alone(place):
             asked = asdict(request)
+            if not request.each:
+                del asked["each"]  # journals of before have none
             recorded = self._find_recorded(place, 1, asked)
             return recorded or await self._live_search(place, request, asked)
 

@@ -297,9 +297,7 @@ def _stale(run: Run) -> Stale | None:
 
 
 def _lists_changes(run: Run) -> bool:
-    """Return whether the report has a table of what has changed: the question asks for it, and the
-    report has room.
-    """
+    """Return whether the report has a table of what has changed, which needs room."""
     is_long = run.config.research_depth != "quick" and run.shape.form in IN_SECTIONS
     is_told = run.form >= Form.COMPUTED and bool(run.ledger.relations.changes)
     return run.has_model and is_long and (is_told or asks_for_changes(run.question.text))

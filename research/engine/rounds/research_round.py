@@ -190,11 +190,14 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     searches = max((len(item.searched) for item in work), default=1)
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
-    most = min(_pages_of_a_round(run, len(work)) - here, fetches_left(run))
+    most = min(_pages_of_a_round(run, work) - here, fetches_left(run))
     chosen = [
-        _worth_reading(run, offers, urls)
-        for offers, urls in zip(
-            wanted, choose_pages(wanted, most, room, run.tried, _shown_texts(run)), strict=True
+        _worth_reading(_pages_of(run, item), offers, urls)
+        for item, offers, urls in zip(
+            work,
+            wanted,
+            choose_pages(wanted, most, room, run.tried, _shown_texts(run)),
+            strict=True,
         )
     ]
     _note_chosen(run, (offer.hit for offers in wanted for offer in offers), chosen)
@@ -243,23 +246,29 @@ def _half_read(run: Run, item: Work) -> list[str]:
     ][:1]
 
 
-def _worth_reading(run: Run, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:
-    """Return the number of pages to read for a sub-question: its minimum of sources plus one.
+def _pages_of(run: Run, item: Work) -> int:
+    """Return how many pages to read for a topic at least: those that its sub-question needs plus
+    one, or up to `MORE_PAGES` more where it compares so many things.
+    """
+    usual = run.limits.pages_per_topic
+    return min(max(usual, len(item.topic.things)), usual + MORE_PAGES)
 
-    Further pages count only if they promise nearly as much as the best.
+
+def _worth_reading(least: int, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:
+    """Return the first pages to read for a topic, and those of the further ones that promise nearly
+    as much as the best.
     """
     worth = {offer.hit.url: offer.worth for offer in offers}
     best = max((worth[url] for url in urls), default=0.0)
-    least = run.limits.pages_per_topic
     further = (url for url in urls[least:] if worth[url] >= NEARLY * best)
     return [*urls[:least], *further]
 
 
-def _pages_of_a_round(run: Run, topics: int) -> int:
-    """Return the number of pages by complexity, or if many topics share a round, for each as many
-    as its sub-question needs sources plus one, unless a knob fixes it.
+def _pages_of_a_round(run: Run, work: Sequence[Work]) -> int:
+    """Return the number of pages by complexity, or if many topics share a round, the sum of what
+    each needs, unless a knob fixes it.
     """
-    least = topics * run.limits.pages_per_topic
+    least = sum(_pages_of(run, item) for item in work)
     most = run.limits.pages_per_round
     return most if run.config.max_pages_per_round else max(most, least)
 
@@ -302,8 +311,7 @@ def _shown_texts(run: Run) -> set[str]:
 def _calls_left(run: Run, item: Work) -> int:
     if item.unit.status:
         return 0
-    searches = 1 if run.searches_each_thing else len(item.searched)
-    calls = max(1, run.limits.tool_calls - searches)
+    calls = max(1, run.limits.tool_calls - len(item.searched))
     return max(0, calls - len(item.urls))
 
 
@@ -332,6 +340,7 @@ async def read_for_unit(run: Run, item: Work) -> Reading:
 
 
 MOST_SEARCHES = 2
+MORE_PAGES = 2
 SPARE_ROUNDS = 2
 """Rounds that the budget for searches must hold, so that none is lost to a guess."""
 

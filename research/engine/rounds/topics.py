@@ -37,7 +37,7 @@ class Topic:
 
     The next query is used if a search found nothing new, unless all of them are requested. `lead`
     is the lead that it follows; `reason` is why something that isn't in the plan is searched, as
-    shown to a reading model.
+    shown to a reading model; `things` are what it compares.
     """
 
     text: str
@@ -46,6 +46,7 @@ class Topic:
     all_queries: bool = False
     lead: Lead | None = None
     reason: str = ""
+    things: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Keep the significant words of each query, and drop queries without any."""
@@ -63,17 +64,17 @@ class Choice:
 
 def first_topics(ledger: Ledger, *, by_parts: bool, things: Sequence[str] = ()) -> list[Topic]:
     """Return one topic for each sub-question of the plan. `by_parts`, each question in it is
-    searched by itself as well, and one that compares `things` once for each of them.
+    searched by itself as well; one that compares `things` knows which.
     """
     return [_planned_topic(aspect, by_parts, things) for aspect in ledger.aspects.values()]
 
 
 def _planned_topic(aspect: Aspect, by_parts: bool, things: Sequence[str]) -> Topic:
     parts = split_clauses(aspect.text) if by_parts else []
-    compared = [thing for thing in things if thing.casefold() in aspect.text.casefold()]
-    each = [f"{thing} {aspect.query}" for thing in compared if len(compared) > 1]
-    queries = (aspect.query, *each, *map(query_of, parts))
-    return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts or each))
+    named = tuple(thing for thing in things if thing.casefold() in aspect.text.casefold())
+    queries = (aspect.query, *map(query_of, parts))
+    compared = named if len(named) > 1 else ()
+    return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts), things=compared)
 
 
 def unsearched_aspects(ledger: Ledger, threshold: float) -> list[Aspect]:

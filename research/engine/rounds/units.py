@@ -114,7 +114,8 @@ async def _ask_query(run: Run, item: Work, number: int, query: str) -> None:
     places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
     places |= {kind: f"{item.place}/search/{number}/{kind}" for kind in others}
     given = await _side_by_side(
-        _of_kind(run, place, request_for(run, query, kind)) for kind, place in places.items()
+        _of_kind(run, place, replace(request_for(run, query, kind), each=item.topic.things))
+        for kind, place in places.items()
     )
     answers = [each for each in given if isinstance(each, SearchAnswer)]
     for failure in given:
@@ -179,11 +180,8 @@ def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchR
 def _most_searches(run: Run) -> int:
     """Return how many queries the unit may send, keeping at least one tool call for a page.
 
-    A query counts as one call, for however many kinds of pages it is sent; those of documents for
-    each thing that is compared count as one together.
+    A query counts as one call, for however many kinds of pages it is sent.
     """
-    if run.searches_each_thing:
-        return run.config.researcher_search_budget
     return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
 
 

@@ -17,9 +17,10 @@ from math import comb
 from typing import Any, cast
 
 from research.engine.budget.meter import Spent
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts_unfitted, prompt_version
-from research.engine.records import Qualification
+from research.engine.records import Qualification, StopReason
 from research.engine.run import Run
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair, qualification_pairs
 
@@ -141,6 +142,7 @@ def expected_rate(count: int, trials: int) -> float:
     return (count + 1) / (trials + 2)
 
 
+OF_TOOLS = frozenset({StopReason.BUDGET_SEARCHES, StopReason.BUDGET_FETCHES})
 NO_ROOM = "the model was not qualified as verifier: the budget has no room for it"
 
 
@@ -195,4 +197,7 @@ def has_room(run: Run) -> bool:
     for_prompt, for_answer = meter.rates.get("evaluator", (0.0, 0.0))
     dollars = calls * (PROMPT_TOKENS * for_prompt + ANSWER_TOKENS * for_answer)
     cost = Spent(calls=calls, tokens=calls * TOKENS_PER_CALL, dollars=dollars)
-    return meter.short_of(cost, meter.seconds, has_model=True) is None
+    short = meter.short_of(cost, meter.seconds, has_model=True)
+    # what is left to search and fetch doesn't matter here, though a run may have ended for it
+    is_outside = run.form >= Form.EDITED and short in OF_TOOLS
+    return short is None or is_outside

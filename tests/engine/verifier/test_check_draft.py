@@ -193,6 +193,12 @@ async def test_a_first_run_is_believed_on_details_like_later_ones() -> None:
     assert again.report.markdown == ran.report.markdown
 
 
+async def test_a_run_that_ended_at_its_searches_has_its_model_tested_all_the_same() -> None:
+    model, ran, _ = await drafted(GOOD, verifier=None, max_searches=1)
+    assert ran.report.checks.verifier == "believed" and TRUE in ran.report.markdown
+    assert model.tasks.count("verify") == 8 + 1
+
+
 async def test_a_budget_without_room_for_a_qualification_leaves_quotations() -> None:
     model, ran, _ = await drafted(GOOD, verifier=None, max_llm_calls=12)
     assert "verify" not in model.tasks

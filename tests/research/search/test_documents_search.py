@@ -27,6 +27,18 @@ async def index(tmp_path: Path) -> AsyncIterator[DocumentIndex]:
     index.close()
 
 
+async def test_hits_are_on_each_thing_of_a_request_in_turn(index: DocumentIndex, tmp_path: Path):
+    told = {f"{n}.txt": f"A terrier barks at the gate, says note {n}." for n in range(9)}
+    told |= {"cat.txt": "The cat never comes to the gate but sleeps.", "z.txt": "A gate is old."}
+    await index.refresh(write(tmp_path / "animals", told), InProcess())
+    search = DocumentSearch(index, ["animals"])
+    alone = await search.search(SearchRequest("bark gate", 4))
+    assert all("terrier" in hit.snippet for hit in alone.hits)
+    both = await search.search(SearchRequest("bark gate", 4, each=("cat", "terrier")))
+    assert [hit.rank for hit in both.hits] == [1, 2, 3, 4]
+    assert both.hits[1].url == "file:///animals/cat.txt"
+
+
 async def test_hits_come_ranked_from_the_given_collections_only(index: DocumentIndex):
     answer = await DocumentSearch(index, ["notes"]).search(SearchRequest("cats hunt"))
     assert [(hit.url, hit.rank) for hit in answer.hits] == [
