@@ -57,7 +57,7 @@ ATTRIBUTES = {
     "td": {"class", "data-label"},
     "th": {"class"},
 }
-ANSWERS_FIRST, ANSWERS_FOLDED = 12, 3
+ANSWERS_FIRST, ANSWERS_FOLDED, WORDS_OF_LABEL = 12, 3, 6
 """Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
@@ -98,15 +98,14 @@ def _tells_dashes(block: Sequence[Token]) -> bool:
 
 
 def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
-    """Return HTML in which the end of a long list of answers is folded, and all of it where steps
-    answer the question.
-    """
+    """Return HTML that folds the end of many answers, or all where verdict and steps answer."""
     pieces, pending = list[str](), list[Token]()
     has_steps = any(token.attrGet("class") == "todo" for token in tokens)
     for block in top_blocks(tokens):
         is_item = (token.type == "list_item_open" and token.level == 1 for token in block)
         items = [place for place, found in enumerate(is_item) if found]
-        if has_steps and len(items) >= ANSWERS_FOLDED and block[0].type == "bullet_list_open":
+        is_short = not has_steps or block[0].type != "bullet_list_open" or not _has_verdict(pending)
+        if not is_short and len(items) >= ANSWERS_FOLDED:
             told = ngettext(
                 "In brief, on %(n)s sub-question", "In brief, on each of %(n)s sub-questions",
                 len(items),
@@ -127,6 +126,12 @@ def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
         rest = [block[0], *block[end:]]
         pieces.append(_fold(told % {"n": format_number(more)}, render_tokens(rest, language)))
     return mark_safe("".join((*pieces, render_tokens(pending, language))))
+
+
+def _has_verdict(tokens: Sequence[Token]) -> bool:
+    """Return whether there is more than the label of the answer."""
+    words = " ".join(map(plain_text, tokens)).split()
+    return len(words) > WORDS_OF_LABEL
 
 
 def _figure(chart: Chart) -> str:

@@ -167,3 +167,27 @@ def test_long_commands_of_steps_are_blocks_in_saved_markdown() -> None:
 )
 def test_a_long_name_in_a_step_is_no_command(code: str, is_block: bool) -> None:
     assert is_command(code) is is_block
+
+
+@pytest.mark.parametrize(
+    ("verdict", "steps", "is_folded"),
+    [
+        ("Straighten first, restore colours, and sharpen last. [1]", True, True),
+        ("", True, False),
+        ("Straighten first, restore colours, and sharpen last. [1]", False, False),
+    ],
+)
+def test_lines_on_sub_questions_are_folded_where_a_verdict_and_steps_answer(
+    verdict: str, steps: bool, is_folded: bool
+) -> None:
+    lines = "\n".join(f"- **Part {n}:** It is so. [1]" for n in range(4))
+    told = "\n\n**What to do.** *Inferred.*\n\n1. Do it. [1]\n2. Check it. [1]" if steps else ""
+    markdown = f"# Q\n\n**Short answer.** {verdict}\n\n{lines}{told}\n\n## Part 0\n\nSo. [1]\n"
+    parts = render_in_parts(markdown, lambda marker, place: None)
+    page = BeautifulSoup(parts.answer, "html.parser")
+    folded = page.select_one("details")
+    assert (folded is not None) is is_folded
+    assert len(page.select("li strong")) >= 4
+    if folded:
+        assert folded.summary.get_text() == "In brief, on each of 4 sub-questions"
+        assert page.get_text().index("sharpen last") < page.get_text().index("In brief")

@@ -129,6 +129,7 @@ async def _ask_to_repair(
             "fence": fences(run),
             "has_formulas": run.form >= Form.COMPUTED,
             "is_edited": run.form >= Form.EDITED,
+            "concludes": any(fault.statement.concludes for fault in found),
             "keeps_places": run.form >= Form.COMPUTED,
             "places": places if run.form >= Form.COMPUTED else {},
             "owner": partial(_owner, run.ledger),
