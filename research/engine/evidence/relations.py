@@ -81,16 +81,22 @@ class Relations:
 
     @property
     def tables(self) -> list[str]:
-        """Return what the tables of a report hold: a line for each thing compared, and one on what
-        the table of changes is on.
+        """Return what the tables of a report hold: a line for each thing compared, with the values
+        that are still to be verified, and one on what the table of changes is on.
         """
         changed = f"before and now: {'; '.join(change.what for change in self.changes)}"
         has_changes = len(self.changes) >= LEAST_CHANGES
-        return [self._told_of(entity) for entity in self.entities] + [changed] * has_changes
+        table: Table = (self.entities, self.properties, self.cells)
+        if self.doubtful:
+            rows, columns, known = self.proposed
+            table = well_filled((rows, columns, {**self.doubtful, **known}), least_of_row=1)
+        return [_told_of(entity, table) for entity in table[0]] + [changed] * has_changes
 
-    def _told_of(self, entity: str) -> str:
-        cells = ((name, self.cells.get((entity, name))) for name in self.properties)
-        return f"{entity}: {'; '.join(f'{name}: {cell.value}' for name, cell in cells if cell)}"
+
+def _told_of(entity: str, table: Table) -> str:
+    _, properties, cells = table
+    told = ((name, cells.get((entity, name))) for name in properties)
+    return f"{entity}: {'; '.join(f'{name}: {cell.value}' for name, cell in told if cell)}"
 
 
 NO_TABLE: Table = ((), (), {})

@@ -38,7 +38,7 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
-FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 300, 60
+FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 500, 60
 """Words of a finding that is only named to the assessment, if its first clauses with a figure are
 long, and how many such there are.
 """

@@ -122,7 +122,7 @@ def test_so_many_are_named_of_all_sub_questions_in_turn() -> None:
     old = [replace(each, aspect_id="A1") for each in claims(*(f"Fund {n}." for n in range(3)))]
     new = [
         replace(each, id=f"E{n}", aspect_id="A2")
-        for n, each in enumerate(claims(*(f"Guard {n} of them sleeps." for n in range(300))), 10)
+        for n, each in enumerate(claims(*(f"Guard {n} of them sleeps." for n in range(600))), 10)
     ]
     parts = [part for part, _ in assess.also_found(run_of(*old, *new), (), 100_000)]
     assert len(parts) == assess.ALSO_FOUND and parts.count("A1") == len(old)

@@ -109,3 +109,13 @@ def test_figures_are_left_to_code() -> None:
     proposed = (rows, columns, figures)
     run.ledger.relations = replace(run.ledger.relations, proposed=proposed, doubtful={})
     assert cell_statements(run) == {}
+
+
+def test_an_author_is_told_the_values_that_are_still_to_be_verified() -> None:
+    relations = comparing().ledger.relations
+    assert relations.tables == [
+        "dump: time: hours; what is lost: planner's statistics, rebuilt later",
+        "link: time: seconds; what is lost: nothing at all",
+    ]
+    known = replace(relations, doubtful={})
+    assert known.tables == ["dump: time: hours", "link: time: seconds"]
