@@ -59,7 +59,7 @@ DEPENDS = """() => {
 """Elements of a live page that no `:has()` may select by: each update would restyle the page."""
 SCRIPT_BYTES = {
     "run.js": 8_500, "report.js": 6_900, "ask.js": 4_000, "settings.js": 3_000, "keys.js": 2_100,
-    "citations.js": 4_000, "notifications.js": 1_500, "back.js": 500, "schedules.js": 700,
+    "citations.js": 5_100, "notifications.js": 1_500, "back.js": 500, "schedules.js": 700,
     "share.js": 700, "setup.js": 1_000,
 }  # fmt: skip
 FIRST_PAGE_BYTES = 150_000
