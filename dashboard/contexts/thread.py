@@ -163,20 +163,25 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
     taken = len(gone - before - set(labels))
     told = [
         ngettext(
-            "Rejecting it takes %(n)s statement out of a revision.",
-            "Rejecting it takes %(n)s statements out of a revision.",
+            "If it is rejected, %(n)s statement has no other source and is left out of a revision.",
+            "If it is rejected, %(n)s statements have no other source and are left out of a "
+            "revision.",
             lost,
         )
         if lost
-        else gettext("Rejecting it takes no statement out of a revision."),
-        ngettext("%(n)s still has other sources.", "%(n)s still have other sources.", kept)
+        else gettext("If it is rejected, no statement is left out of a revision."),
+        ngettext(
+            "%(n)s that cites it stays, as it has other sources.",
+            "%(n)s that cite it stay, as they have other sources.",
+            kept,
+        )
         if kept
         else "",
         ngettext(
-            "%(n)s more finding rests on the same words and goes with it, unless it is marked as "
-            "supported.",
-            "%(n)s more findings rest on the same words and go with it, unless they are marked as "
-            "supported.",
+            "%(n)s other finding was taken from the same words and is rejected with it, unless it "
+            "is marked as supported.",
+            "%(n)s other findings were taken from the same words and are rejected with it, unless "
+            "they are marked as supported.",
             taken,
         )
         if taken
@@ -340,9 +345,10 @@ def _as_question(text: str) -> str:
     text = text.strip().rstrip(".")
     if text.endswith(("?", "？")):
         return capitalize_heading(text)
+    within = text[:1].lower() + text[1:] if text[1:2].islower() else text
     if INDIRECT.match(text):
-        return gettext("Find out %(question)s.") % {"question": text}
-    return gettext("What is known about this: %(topic)s?") % {"topic": text}
+        return gettext("Find out %(question)s.") % {"question": within}
+    return gettext("What is known about %(topic)s?") % {"topic": within}
 
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:

@@ -57,8 +57,6 @@ ATTRIBUTES = {
     "td": {"class", "data-label"},
     "th": {"class"},
 }
-ANSWERS_FIRST, ANSWERS_FOLDED, WORDS_OF_LABEL = 12, 3, 6
-"""Answers to sub-questions that are shown; a few more stay, the others are folded behind them."""
 CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
@@ -89,49 +87,12 @@ def render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
             drawn = [first]
             if others:
                 told = ngettext("%(n)s more chart", "%(n)s more charts", len(others))
-                drawn.append(_fold(told % {"n": len(others)}, "".join(others)))
+                drawn.append(fold(told % {"n": len(others)}, "".join(others)))
     return mark_safe("".join((*pieces, _clean(pending), *drawn)))
 
 
 def _tells_dashes(block: Sequence[Token]) -> bool:
     return block[0].type == "paragraph_open" and block[1].content.startswith(f"*{MISSING}")
-
-
-def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
-    """Return HTML that folds the end of many answers, or all where verdict and steps answer."""
-    pieces, pending = list[str](), list[Token]()
-    has_steps = any(token.attrGet("class") == "todo" for token in tokens)
-    for block in top_blocks(tokens):
-        is_item = (token.type == "list_item_open" and token.level == 1 for token in block)
-        items = [place for place, found in enumerate(is_item) if found]
-        is_short = not has_steps or block[0].type != "bullet_list_open" or not _has_verdict(pending)
-        if not is_short and len(items) >= ANSWERS_FOLDED:
-            told = ngettext(
-                "In brief, on %(n)s sub-question", "In brief, on each of %(n)s sub-questions",
-                len(items),
-            )  # fmt: skip
-            pieces += [
-                render_tokens(pending, language),
-                _fold(told % {"n": format_number(len(items))}, render_tokens(block, language)),
-            ]
-            pending = []
-            continue
-        if len(items) <= ANSWERS_FIRST * 3 // 2:
-            pending += block
-            continue
-        end, more = items[ANSWERS_FIRST], len(items) - ANSWERS_FIRST
-        pieces.append(render_tokens([*pending, *block[:end], block[-1]], language))
-        pending = []
-        told = ngettext("%(n)s more sub-question", "%(n)s more sub-questions", more)
-        rest = [block[0], *block[end:]]
-        pieces.append(_fold(told % {"n": format_number(more)}, render_tokens(rest, language)))
-    return mark_safe("".join((*pieces, render_tokens(pending, language))))
-
-
-def _has_verdict(tokens: Sequence[Token]) -> bool:
-    """Return whether there is more than the label of the answer."""
-    words = " ".join(map(plain_text, tokens)).split()
-    return len(words) > WORDS_OF_LABEL
 
 
 def _figure(chart: Chart) -> str:
@@ -148,7 +109,7 @@ def render_folded(tokens: Sequence[Token], language: str) -> SafeString:
     def close() -> None:
         if more:
             told = ngettext("%(n)s more passage", "%(n)s more passages", number) % {"n": number}
-            pieces.append(_fold(told, render_tokens(more, language)))
+            pieces.append(fold(told, render_tokens(more, language)))
             more.clear()
 
     for block in top_blocks(tokens):
@@ -159,7 +120,7 @@ def render_folded(tokens: Sequence[Token], language: str) -> SafeString:
             continue
         close()
         if block[0].type == "blockquote_open":
-            pieces.append(_fold(plain_text(block[2]), _clean(block[4:-1])))
+            pieces.append(fold(plain_text(block[2]), _clean(block[4:-1])))
         else:
             pieces.append(render_tokens(block, language))
         seen = opens or goes_on
@@ -187,7 +148,7 @@ def render_body(
             pieces.append(render(pending, language))
             pending.clear()
             title = f"{plain_text(before[1])} ({format_number(len(items))})"
-            pieces.append(_fold(title, _clean(block)))
+            pieces.append(fold(title, _clean(block)))
         elif is_list and _has_places(block) and len(items) > LISTED_FIRST * 3 // 2:
             end = items[LISTED_FIRST]
             pieces.append(render([*pending, *block[:end], block[-1]], language))
@@ -195,7 +156,7 @@ def render_body(
             more = len(items) - LISTED_FIRST
             told = ngettext("%(n)s more source", "%(n)s more sources", more)
             rest = [block[0], *block[end:]]
-            pieces.append(_fold(told % {"n": format_number(more)}, _clean(rest)))
+            pieces.append(fold(told % {"n": format_number(more)}, _clean(rest)))
         elif (
             len(items) > CALCULATIONS_SHOWN
             and before
@@ -205,11 +166,11 @@ def render_body(
             pieces.append(render(pending, language))
             pending.clear()
             told = ngettext("%(n)s calculation", "%(n)s calculations", len(items))
-            pieces.append(_fold(told % {"n": format_number(len(items))}, _clean(block)))
+            pieces.append(fold(told % {"n": format_number(len(items))}, _clean(block)))
         elif block[0].type == "paragraph_open" and block[1].content.startswith(tried):
             pieces.append(render(pending, language))
             pending.clear()
-            pieces.append(_fold(tried.rstrip(":： "), _clean(block)))
+            pieces.append(fold(tried.rstrip(":： "), _clean(block)))
         else:
             pending += block
     return mark_safe("".join((*pieces, render(pending, language))))
@@ -234,7 +195,7 @@ def _is_passage(block: Sequence[Token]) -> bool:
     return first is not None and first.attrGet("class") == "lead-in"
 
 
-def _fold(title: str, html: str) -> SafeString:
+def fold(title: str, html: str) -> SafeString:
     """Return sanitized HTML behind a title that opens it."""
     folded = '<details class="passages"><summary>{}</summary>{}</details>\n'
     return format_html(folded, title, mark_safe(html))

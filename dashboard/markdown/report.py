@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from markdown_it.token import Token
 
+from dashboard.markdown.answer import render_answer
 from dashboard.markdown.dates import put_days_in_words
 from dashboard.markdown.disputes import mark_disputes
 from dashboard.markdown.folding import (
-    render_answer,
     render_body,
     render_folded,
     render_tokens,

@@ -181,6 +181,7 @@ def test_lines_on_sub_questions_are_folded_where_a_verdict_and_steps_answer(
     verdict: str, steps: bool, is_folded: bool
 ) -> None:
     lines = "\n".join(f"- **Part {n}:** It is so. [1]" for n in range(4))
+    lines += "\n- **Best fit:** This one fits (conclusion). [1]"
     told = "\n\n**What to do.** *Inferred.*\n\n1. Do it. [1]\n2. Check it. [1]" if steps else ""
     markdown = f"# Q\n\n**Short answer.** {verdict}\n\n{lines}{told}\n\n## Part 0\n\nSo. [1]\n"
     parts = render_in_parts(markdown, lambda marker, place: None)
@@ -189,5 +190,8 @@ def test_lines_on_sub_questions_are_folded_where_a_verdict_and_steps_answer(
     assert (folded is not None) is is_folded
     assert len(page.select("li strong")) >= 4
     if folded:
-        assert folded.summary.get_text() == "In brief, on each of 4 sub-questions"
-        assert page.get_text().index("sharpen last") < page.get_text().index("In brief")
+        assert folded.summary.get_text() == "In brief, on 4 sub-questions"
+        told = page.get_text()
+        assert told.index("sharpen last") < told.index("This one fits") < told.index("In brief")
+        assert "This one fits" not in folded.get_text()
+    assert page.get_text().count("no source says it; the model concludes it") == 1

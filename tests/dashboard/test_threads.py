@@ -259,8 +259,8 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     run.aspects.create(label="A2", position=2, text="the roots of oaks", round=1, state="open")
     soup = BeautifulSoup(page(client, run), "html.parser")
     button, gap = soup.select(".suggested button")
-    assert gap["value"] == "What is known about this: Gap 1?"
-    assert button["value"] == "What is known about this: the roots of oaks?"
+    assert gap["value"] == "What is known about gap 1?"
+    assert button["value"] == "What is known about the roots of oaks?"
     form = soup.find("form", id=button["form"])
     assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/"
     fields = soup.select(f"[name={button['name']}]")
@@ -423,9 +423,13 @@ def findings(client: Client, run: Run) -> dict[str, str]:
 def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     client: Client, joined: Run, admin: User
 ) -> None:
-    lost = "Rejecting it takes 1 statement out of a revision. 1 still has other sources."
+    lost = (
+        "If it is rejected, 1 statement has no other source and is left out of a revision. 1 that "
+        "cites it stays, as it has other sources."
+    )
     along = (
-        "1 more finding rests on the same words and goes with it, unless it is marked as supported."
+        "1 other finding was taken from the same words and is rejected with it, unless it is "
+        "marked as supported."
     )
     told = findings(client, joined)
     assert told == {
@@ -435,7 +439,7 @@ def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     }
     reviews.record_verdict(admin, joined.evidence.get(label="E1"), "accept")
     told = findings(client, joined)
-    assert told["E2"] == "Rejecting it takes no statement out of a revision."
+    assert told["E2"] == "If it is rejected, no statement is left out of a revision."
     other = joined.evidence.get(label="E3").quotes.get()
     other.pk, other.position, other.url, other.quote = None, 1, "https://b.test/", "Beech"
     other.save()
@@ -474,7 +478,7 @@ def test_a_number_with_one_finding_is_judged_as_a_whole_and_tells_what_is_lost(
 ) -> None:
     assert findings(client, run) == {}
     answer = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
-    assert "Rejecting it takes 1 statement out of a revision." in answer
+    assert "1 statement has no other source and is left out of a revision." in answer
 
 
 def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:

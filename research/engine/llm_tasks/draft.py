@@ -73,7 +73,7 @@ WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", WholeDraftAnswer, 6500)
 TABLED_WHOLE_DRAFT: Task[DraftAnswer] = Task("draft", TabledWholeDraftAnswer, 6500)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
-VERDICT_FROM, MOST_OF_A_VERDICT, MOST_STEPS = 3, 2, 12
+VERDICT_FROM, MOST_OF_A_VERDICT, MOST_STEPS = 3, 2, 16
 """Sub-questions from which a verdict opens the short answer; sentences of that, and next steps."""
 LEAST_DRAFT = 400
 """Minimum number of words for the sections of a draft, however long its tables are."""

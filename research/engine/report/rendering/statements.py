@@ -250,11 +250,11 @@ def render_disputed(statements: Sequence[Statement], marks: Markers, most: int, 
         for group in found
         for part in ([group] if _is_told_in_one(group, marks) else _with_lead_apart(group, ledger))
     ]
-    boxes = (group for group in groups if kind(group) == "box")
-    both = [said for said in statements if marks.is_whole and _rests_on_both(said, ledger)]
+    boxed = {i for group in groups if kind(group) == "box" for s in group for i in s.evidence}
+    both = [s for s in statements if marks.is_whole and _rests_on_both(s, ledger)]
+    both = [said for said in both if not boxed.issuperset(said.evidence)]
     marks.told_in_one.update(both)
-    told_of = (*(said for group in boxes for said in group), *both)
-    marks.boxed = {i for said in told_of for i in said.evidence}
+    marks.boxed = boxed.union(*(said.evidence for said in both))
     for name, part in groupby(groups, key=kind):
         if name == "box":
             blocks += (_listed_sides(group, marks) for group in part)
@@ -286,7 +286,8 @@ def group_statements(
 
     def doubt(said: Statement) -> str:
         is_dated = not marks.layout.is_dense
-        if marks.is_whole and not boxed and _rests_on_both(said, ledger):
+        is_told = said in marks.told_in_one or not {*said.evidence} <= marks.boxed
+        if marks.is_whole and not boxed and is_told and _rests_on_both(said, ledger):
             return f" (⚠ {words['disputed']})"
         return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
 

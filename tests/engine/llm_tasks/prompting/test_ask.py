@@ -32,6 +32,7 @@ CONTEXT = {
     "aspects": [],
     "is_edited": True,
     "keeps_places": True,
+    "concludes": False,
     "places": {},
     "has_formulas": True,
 }
