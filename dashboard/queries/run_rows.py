@@ -43,6 +43,8 @@ from research.readmodel.run_rows import Committed, trust_of
 from research.worker.commands import Kind
 
 EVIDENCE_SHOWN = 60
+LEAST_COPIED = 0.5
+"""Share of the longer of two pages that the shorter one has to be as long as to be a copy."""
 REFUSED_SHOWN = 40
 
 
@@ -290,7 +292,8 @@ def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
 
 def copied_pages(run: Run) -> dict[str, str]:
     """Return the pages that have the text of another one, by address with that one's. The engine
-    counts them as one source: quotes of a copy have the key of the site that it copies.
+    counts them as one source: quotes of a copy have the key of the site that it copies. A page whose
+    text is only a part of a longer one stays a page of its own.
     """
     quotes = EvidenceSource.objects.filter(evidence__run=run).order_by("evidence", "position")
     read = quotes.values_list("url", "independence_key", "text_sha256")
@@ -305,13 +308,18 @@ def copied_pages(run: Run) -> dict[str, str]:
         key, sha256 = pages[url]
         for other in originals.setdefault(key, []):
             text, others = texts.get(sha256), texts.get(pages[other][1])
-            is_near = url in copies and text and others and near_copies(text, others)
+            is_near = url in copies and text and others and _is_whole_copy(text, others)
             if sha256 == pages[other][1] or is_near:
                 found[url] = other
                 break
         else:
             originals[key].append(url)
     return found
+
+
+def _is_whole_copy(one: str, other: str) -> bool:
+    short, long = sorted((len(one), len(other)))
+    return short >= LEAST_COPIED * long and near_copies(one, other)
 
 
 def labels_cited(report: Report) -> frozenset[str]:

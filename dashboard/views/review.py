@@ -275,6 +275,7 @@ def runs_to_review(
         of = of[:RUNS_ON_A_PAGE]
         older = {"before": of[-1].pk}
     cited = _cited_in(of)
+    of.sort(key=lambda each: not cited[each.pk])  # claims of reports before those of runs under way
     last = _visible(viewer).filter(pk=after, run__in=of).first() if run and after else None
     rows: dict[int, list[Evidence]] = defaultdict(list)
     for row in found.filter(run__in=of).with_review().order_by("-pk"):

@@ -363,6 +363,8 @@ def test_more_opens_with_a_mistake_beside_its_field(
     page.get_by_text("More options").click()
     check(page)
     page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.locator('input[name="sources"][value="documents"]').check(force=True)
+    expect(page.get_by_label("Only these sites")).to_be_hidden()
     page.get_by_text("Both").click()
     page.get_by_label("Only these sites").fill("not a site")
     watch.excused = True
