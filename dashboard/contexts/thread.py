@@ -163,25 +163,22 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
     taken = len(gone - before - set(labels))
     told = [
         ngettext(
-            "If it is rejected, %(n)s statement has no other source and is left out of a revision.",
-            "If it is rejected, %(n)s statements have no other source and are left out of a "
-            "revision.",
+            "If rejected, a revision loses %(n)s statement.",
+            "If rejected, a revision loses %(n)s statements.",
             lost,
         )
         if lost
-        else gettext("If it is rejected, no statement is left out of a revision."),
+        else gettext("If rejected, a revision loses no statement."),
         ngettext(
-            "%(n)s that cites it stays, as it has other sources.",
-            "%(n)s that cite it stay, as they have other sources.",
+            "%(n)s more keeps its other sources.",
+            "%(n)s more keep their other sources.",
             kept,
         )
         if kept
         else "",
         ngettext(
-            "%(n)s other finding was taken from the same words and is rejected with it, unless it "
-            "is marked as supported.",
-            "%(n)s other findings were taken from the same words and are rejected with it, unless "
-            "they are marked as supported.",
+            "%(n)s finding on the same words goes too, unless marked as supported.",
+            "%(n)s findings on the same words go too, unless marked as supported.",
             taken,
         )
         if taken

@@ -292,8 +292,8 @@ def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
 
 def copied_pages(run: Run) -> dict[str, str]:
     """Return the pages that have the text of another one, by address with that one's. The engine
-    counts them as one source: quotes of a copy have the key of the site that it copies. A page whose
-    text is only a part of a longer one stays a page of its own.
+    counts them as one source: quotes of a copy have the key of the site that it copies. A page
+    whose text is only a part of a longer one stays a page of its own.
     """
     quotes = EvidenceSource.objects.filter(evidence__run=run).order_by("evidence", "position")
     read = quotes.values_list("url", "independence_key", "text_sha256")

@@ -645,8 +645,7 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     panel = BeautifulSoup(answer.content, "html.parser")
     assert text(panel, ".judge > p") == (
-        "Does this quote support the statement? If it is rejected, 2 statements have no other "
-        "source and are left out of a revision."
+        "Does this quote support the statement? If rejected, a revision loses 2 statements."
     )
     link = panel.find("a", rel="noopener")
     assert isinstance(link, Tag) and link.get_text() == "Open original page ↗"

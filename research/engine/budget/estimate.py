@@ -32,7 +32,7 @@ SECONDS_PER_ROUND = (0.05, 6.0)
 TOKENS_PER_CALL = (700, 6000)
 ANSWER_SHARE = (0.1, 0.25)
 """What of a call's tokens is the model's answer: the dear part."""
-FEW_WORDS = 130
+FEW_WORDS, FEW_OF_MANY = 120, 150
 """Words of a sub-question, about a paragraph, below which a deeper report is suggested."""
 WORTHWHILE = 1.5
 """How many times as many a deeper report must have to be suggested."""
@@ -130,7 +130,8 @@ def find_crowding(
         return None
     deeper = config.model_copy(update={"research_depth": depth})
     words, there = _words_of_part(plan, config, parts), _words_of_part(plan, deeper, parts)
-    if words[1] >= FEW_WORDS or there[1] < WORTHWHILE * words[1]:
+    few = FEW_OF_MANY if parts > USUAL_PARTS else FEW_WORDS
+    if words[1] >= few or there[1] < WORTHWHILE * words[1]:
         return None
     return Crowding(words[1], depth, there, estimate(deeper))
 

@@ -38,9 +38,9 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
-FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 500, 60
+FIRST_WORDS, ALSO_FOUND, ALSO_FOUND_BEFORE = 9, 60, 60
 """Words of a finding that is only named to the assessment, if its first clauses with a figure are
-long, and how many such there are.
+long, and how many such there are, for each of two or more sub-questions.
 """
 LEAST_LEFT_OUT = 20
 """Findings that a question of few sub-questions has to leave out for them to be named."""
@@ -255,7 +255,8 @@ def also_found(run: Run, shown: Sequence[Evidence], room: int) -> list[tuple[str
     new = _in_turns(rest) if is_edited else rest
     told: list[Evidence] = []
     for record in islice(
-        _different_from(new, shown), ALSO_FOUND if is_edited else ALSO_FOUND_BEFORE
+        _different_from(new, shown),
+        ALSO_FOUND * max(2, len(run.ledger.aspects)) if is_edited else ALSO_FOUND_BEFORE,
     ):
         room -= len(_in_brief(record.claim, run.form))
         if room < 0:

@@ -20,7 +20,7 @@ from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
 from research.engine.report.checking.next_steps import find_strangeness
-from research.engine.report.checking.statement_check import check_statements
+from research.engine.report.checking.statement_check import FIGURES, check_statements
 from research.engine.report.draft import Draft, Statement
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
@@ -69,9 +69,14 @@ async def test_verifier(run: Run, statements: Iterable[Statement]) -> None:
     cited = [said for said in statements if said.evidence and not said.quoted]
     known = [said for said in cited if run.ledger.book.records.keys() >= {*said.evidence}]
     checks = await run_in_thread(check_statements, known, run.ledger)
-    if any(check.outcome != "carried" for check in checks.values()):
+    if any(_is_left(check) for check in checks.values()):
         await qualification_of(run)
         run.ledger.refuses_by = run.refuses_statements_by
+
+
+def _is_left(check: ClaimCheck) -> bool:
+    """Return whether a good verifier would decide on a statement, whose figures and names hold."""
+    return check.outcome != "carried" and not (check.reasons and FIGURES.issuperset(check.reasons))
 
 
 async def verify_statements(

@@ -34,8 +34,8 @@ def test_fourteen_sub_questions_are_many_for_a_standard_report() -> None:
 @pytest.mark.parametrize(
     ("depth", "complexity", "parts"),
     [
-        ("standard", COMPLEX, 13),
-        ("standard", ORDINARY, 11),
+        ("standard", COMPLEX, 8),
+        ("standard", ORDINARY, 8),
         ("standard", ORDINARY, 6),
         ("standard", COMPLEX, 1),
         ("quick", ORDINARY, 3),

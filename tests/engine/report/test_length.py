@@ -67,6 +67,6 @@ def test_a_quotation_that_nobody_placed_is_cut_before_any_statement() -> None:
 async def test_the_author_is_told_what_each_part_may_take_and_what_is_key() -> None:
     model, _ = await asked()
     draft = next(r for r in model.requests if r.task == "draft")
-    assert "`spare`: numbers of the statements" in draft.system
+    assert "`spare`: numbers of a quarter of the statements" in draft.system
     assert "on each answered sub-question; " in draft.prompt
     assert "; what exceeds it is cut" in draft.prompt and "(A1, key) " in draft.prompt

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from research.engine.budget import estimate
 from research.engine.journal import ParkedError
 from research.engine.journal.recording import digest_of
 from research.engine.records import Plan, Problem, Status
@@ -100,10 +99,7 @@ def fleet() -> World:
     return World(Web(pages), Oracle(WIDE))
 
 
-async def test_a_plan_of_many_parts_names_what_a_deeper_report_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(estimate, "FEW_WORDS", 150)
+async def test_a_plan_of_many_parts_names_what_a_deeper_report_takes() -> None:
     waiting = await fleet().ask(WIDE.question, **ASKED)
     plan = waiting.only(Plan)
     assert plan.crowded is not None and plan.estimate is not None
@@ -111,10 +107,7 @@ async def test_a_plan_of_many_parts_names_what_a_deeper_report_takes(
     assert plan.crowded.estimate.llm_calls[1] > plan.estimate.llm_calls[1]
 
 
-async def test_the_depth_chosen_with_the_approval_sets_estimate_and_limits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(estimate, "FEW_WORDS", 150)
+async def test_the_depth_chosen_with_the_approval_sets_estimate_and_limits() -> None:
     world = fleet()
     waiting = await world.ask(WIDE.question, **ASKED)
     crowded = waiting.only(Plan).crowded

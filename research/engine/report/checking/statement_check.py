@@ -30,7 +30,7 @@ from research.engine.text.tokens import unique_texts
 CONNECTIONS = 10
 CONNECTION_WORDS = 15
 _COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
-_FIGURES = frozenset({"number differs", "date differs", "name differs"})
+FIGURES = frozenset({"number differs", "date differs", "name differs"})
 
 
 def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
@@ -155,7 +155,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
             )
             checks.append(check)
     best = min(checks, key=_rank)
-    is_amiss = not _FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
+    is_amiss = not FIGURES.isdisjoint(set(best.reasons) & set(checks[0].reasons))
     if best.outcome == "refused" and not is_amiss:
         best = checks[0]  # one quote of several lacks what the others give
         if best.outcome == "refused" and _holds_without_one(statement, every, context, ledger):
