@@ -52,6 +52,7 @@ TEMPLATES = (
         "Stopped: none of the pages found last could be read, and other queries led to no readable page either (%(tried)s). %(answered)s."
     ),
     _("Stopped: the whole tree was searched. %(answered)s."),
+    _("Answered from what was found before, without a new search."),
     _(
         "Stopped: %(last)s and hardly improved the result: %(gain)s points, less than the %(least)s asked for. %(answered)s."
     ),

@@ -26,6 +26,8 @@ then.
 """Rounds of a run that looks for all of its many sub-questions in each."""
 LONG_PAGE_WORDS = 800
 WORDS = {"simple": (300, 400), "ordinary": (600, 900), "complex": (900, 1500)}
+WORDS_AT_ONCE = (40, 300)
+"""Words of the answer to a follow-up question from earlier findings."""
 QUICK_WORDS, LEAST_THOROUGH, MOST_THOROUGH = (150, 390), (900, 1500), (4000, 6000)
 WORDS_OF_A_PART = (250, 450)
 STANDARD_PART, MOST_STANDARD = (100, 170), (1300, 2000)

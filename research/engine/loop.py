@@ -23,7 +23,7 @@ from research.engine.rounds.fixed_tree import research_tree
 from research.engine.rounds.research_round import research_round
 from research.engine.rounds.verification import verification_round, weak_claims
 from research.engine.run import Question, Run
-from research.engine.threads.rewrite import rewrite_report
+from research.engine.threads.rewrite import answer_at_once, rewrite_report
 from research.engine.threads.start import begin_run
 from research.engine.verifier.qualification import know_verifier
 
@@ -83,6 +83,9 @@ async def run_research(
             await rewrite_report(run, question.seed)
             return
         await begin_run(run)
+        if run.answers_at_once:
+            await answer_at_once(run)
+            return
         record_spend(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else research_adaptively(run))
         await finish_run(run, stop)

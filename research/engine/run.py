@@ -16,7 +16,7 @@ from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
 from research.engine.journal.forms import OLDEST, Form
-from research.engine.limits import WORDS, Limits, limits_for
+from research.engine.limits import WORDS, WORDS_AT_ONCE, Limits, limits_for
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.offline.questions.compared import compared_things
 from research.engine.ports import Page, SearchHit
@@ -101,8 +101,9 @@ class Run:
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
     failed. `secret` is what the fences of pages in prompts are made with.
     `began` is the form of the research as the run began it, and `form` the same for what only
-    models do, of which a run without one does nothing. `checking` is a verification of claims that
-    was begun beside the draft. `instructions` are those given before the plan was approved.
+    models do, of which a run without one does nothing. `answers_at_once` says that earlier findings
+    answer a follow-up question, so that nothing is searched. `checking` is a verification of claims
+    that was begun beside the draft. `instructions` are those given before the plan was approved.
     """
 
     question: Question
@@ -129,6 +130,7 @@ class Run:
     is_chained: bool = False
     is_verified: bool = False
     is_reopened: bool = False
+    answers_at_once: bool = False
     qualification: Qualification | None = None
     is_qualified_in_vain: bool = False
     secret: str = ""
@@ -183,6 +185,8 @@ class Run:
         self._limits = replace(limits, sections=sections)
         if self.form < Form.EDITED and self.config.research_depth == "standard":
             self._limits = replace(self._limits, words=WORDS[plan.complexity.value])
+        if self.answers_at_once:
+            self._limits = replace(self._limits, words=WORDS_AT_ONCE)
         self.update_state(complexity=plan.complexity, language=plan.language)
 
     @property

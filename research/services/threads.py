@@ -119,13 +119,15 @@ def follow_up(
 ) -> Run:
     """Ask the thread's next question; findings are kept if the topic is the same.
 
-    Settings and sources are those of the earlier run unless they are given, also the `depth` alone;
-    `cost_usd` limits the new run's cost. Without `asks_back` the run waits for nobody: another
+    What the earlier findings answer is answered from them, without a search, unless settings,
+    sources or a `depth` are given; those not given are the earlier run's. `cost_usd` limits the new
+    run's cost. Without `asks_back` the run waits for nobody: another
     topic starts anew, and the plan needs no approval. The same `idempotency_key` returns the same
     run.
     """
     text = _clean_line(said, "question", TURN_LENGTH)
-    seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back)
+    is_plain = not depth and config is None and sources is None
+    seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back, at_once=is_plain)
     changes = config.model_dump(mode="json") if config else {}
     changes |= {"research_depth": depth} if depth else {}
     if cost_usd is not None:

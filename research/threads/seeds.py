@@ -79,6 +79,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
+        answer=_short_answer(run),
     )
     return apply_review(seed, *_judged(rows))
 
@@ -93,6 +94,11 @@ def labels_left_out(rows: Sequence[EvidenceRow], rejected: Collection[str] = ())
     seed = Seed("revise", "", plan, evidence=tuple(_evidence(row, ()) for row in rows))
     left = apply_review(seed, {*refused, *rejected}, {*accepted}.difference(rejected))
     return frozenset(row.label for row in rows) - {record.id for record in left.evidence}
+
+
+def _short_answer(run: RunRow) -> str:
+    report = run.reports.order_by("pk").last()
+    return report.short_answer if report else ""
 
 
 def _judged(rows: Iterable[EvidenceRow]) -> tuple[list[str], list[str]]:

@@ -90,6 +90,7 @@ def test_what_is_cached_of_a_text_is_the_same_in_every_thread() -> None:
 
 def test_templates_and_the_decoder_are_safe_to_share() -> None:
     shown = {"said": "And where?", "today": "2026-03-01", "question": "When?", "summary": TEXT}
+    shown |= {"findings": "", "answer": ""}
     said = 'Here it is: {"a": [1, 2, {"b": "c"}], "d": "e"} and so on'
 
     def work() -> list[object]:

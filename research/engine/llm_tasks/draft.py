@@ -206,7 +206,7 @@ def _task(run: Run) -> Task[DraftAnswer]:
 
 def _has_verdict(run: Run) -> bool:
     """Return whether a verdict opens the short answer: not of a quick report, or of few parts."""
-    is_broad = len(run.ledger.aspects) >= VERDICT_FROM
+    is_broad = len(run.ledger.aspects) >= VERDICT_FROM or run.answers_at_once
     return is_broad and run.config.research_depth != "quick"
 
 

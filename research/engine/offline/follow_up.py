@@ -40,11 +40,13 @@ _REFERS_BACK = re.compile(
 class Turn:
     """A parsed turn: `question` is its question, worded so that it can be understood alone.
 
-    If the topic changes, it is the turn as typed.
+    If the topic changes, it is the turn as typed. `answered_by` are the ids of earlier findings
+    that answer all of it; none where more has to be found.
     """
 
     same_topic: bool
     question: str
+    answered_by: tuple[str, ...] = ()
 
 
 def read_turn(question: str, summary: str, said: str) -> Turn:

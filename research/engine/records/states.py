@@ -89,6 +89,7 @@ class StopReason(StrEnum):
     NO_NOVELTY = "no_novelty"
     DIMINISHING_QUALITY = "diminishing_quality"
     TREE_COMPLETE = "tree_complete"
+    KNOWN_BEFORE = "known_before"
 
 
 Uncertainty = Literal[

@@ -91,6 +91,7 @@ _SENTENCES = {
         "Stopped: {last} and hardly improved the result{gain}. {Answered}."
     ),
     StopReason.TREE_COMPLETE: "Stopped: the whole tree was searched. {Answered}.",
+    StopReason.KNOWN_BEFORE: "Answered from what was found before, without a new search.",
 }
 
 _SOURCED = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})

@@ -20,7 +20,12 @@ from research.engine.text.language import ENGLISH
 
 _DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(\d\d))?")
 _NO_NEWS = {StopReason.STUCK, StopReason.NO_NOVELTY, StopReason.DIMINISHING_QUALITY}
-_ENOUGH = {StopReason.QUALITY_MET, StopReason.NO_GAPS, StopReason.TREE_COMPLETE}
+_ENOUGH = {
+    StopReason.QUALITY_MET,
+    StopReason.NO_GAPS,
+    StopReason.TREE_COMPLETE,
+    StopReason.KNOWN_BEFORE,
+}
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ Everything loaded has round 0, so that pages can say "from the earlier run".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.offline.answering import is_answer
+from research.engine.ports import Page
 from research.engine.records import Aspect, AspectState, Evidence, Gap, Plan
 from research.engine.run import Run
 from research.engine.text.relevance import page_relevance
@@ -27,7 +28,7 @@ async def take_over(run: Run, seed: Seed) -> None:
         run.update_state(understood_as=seed.question)
     run.open_ledger(seed.plan, seed)
     ledger = run.ledger
-    await _take_pages(run, seed)
+    await _take_pages(run, seed.pages)
     for source in seed.sources:
         ledger.put_source(replace(source, round=EARLIER))
     ledger.queries = dict.fromkeys(seed.queries, 0)
@@ -49,25 +50,51 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
     The pages are known: one that a search names again is read for the new questions without
     being fetched. So searches may be repeated: what they name was not read for these.
     """
-    run.open_ledger(plan, seed)
-    ledger = run.ledger
-    await _take_pages(run, seed)
-    for planned in plan.aspects:
-        ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
-    aspects = list(ledger.aspects.values())
+    aspects = _open_for(run, seed, plan)
+    await _take_pages(run, seed.pages)
     assigned = (_assign_record(record, aspects) for record in seed.evidence)
-    kept = [record for record in assigned if record is not None]
+    await _take_with_sources(run, seed, [record for record in assigned if record is not None])
+
+
+async def take_over_chosen(run: Run, seed: Seed, plan: Plan, chosen: Collection[str]) -> None:
+    """The ledger for a plan of one question, which the chosen records answer, with those that
+    contradict them and the pages that they rest on.
+    """
+    (aspect,) = _open_for(run, seed, plan)
+    against = {i for record in seed.evidence if record.id in chosen for i in record.contradicts}
+    kept = [
+        replace(record, aspect_id=aspect.id, also_answers=(), relevance=max(SUPPORTS, worth))
+        for record in seed.evidence
+        if record.id in {*chosen, *against}
+        for worth in (record.relevance,)
+    ]
+    resting_on = {source.url for record in kept for source in record.sources}
+    await _take_pages(run, [page for page in seed.pages if page.url in resting_on])
+    await _take_with_sources(run, seed, kept)
+
+
+def _open_for(run: Run, seed: Seed, plan: Plan) -> list[Aspect]:
+    """Open the ledger for a plan; return its sub-questions."""
+    run.open_ledger(plan, seed)
+    for planned in plan.aspects:
+        run.ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
+    return list(run.ledger.aspects.values())
+
+
+async def _take_with_sources(run: Run, seed: Seed, kept: Sequence[Evidence]) -> None:
+    """The records, and the sources that they rest on by their relevance to the sub-questions."""
+    ledger = run.ledger
     resting_on = {source.url for record in kept for source in record.sources}
     for source in seed.sources:
         if source.url in resting_on:
-            page = ledger.pages[source.url]
-            worth = max(page_relevance(each.text, page.title, page.text) for each in aspects)
+            page, asked = ledger.pages[source.url], ledger.aspects.values()
+            worth = max(page_relevance(each.text, page.title, page.text) for each in asked)
             ledger.put_source(replace(source, round=EARLIER, relevance=worth))
     await _take_evidence(run, kept)
 
 
-async def _take_pages(run: Run, seed: Seed) -> None:
-    for page in seed.pages:
+async def _take_pages(run: Run, pages: Iterable[Page]) -> None:
+    for page in pages:
         text = await run.journal.store.page_text(page.sha256)
         run.ledger.put_page(replace(page, text=text))
 

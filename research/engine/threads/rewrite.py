@@ -1,4 +1,5 @@
-"""Rewrite a report from the ledger, after a review or in another format (F4 and F12).
+"""Write a report from an earlier run's ledger: again, after a review or in another format (F4 and
+F12), or as the answer to a follow-up question.
 
 Nothing is searched or fetched: the gates are evaluated on the evidence that a review left, and the
 model is asked only for the draft.
@@ -50,6 +51,15 @@ async def rewrite_report(run: Run, seed: Seed) -> None:
         run.update_state(status=Status.FAILED, termination_text=NOT_WRITTEN, verdict=NOT_WRITTEN)
         return
     await publish_report(run, written)
+
+
+async def answer_at_once(run: Run) -> None:
+    """Write the answer to a follow-up question from the earlier findings in the ledger."""
+    run.ledger.begin_round(Round(EARLIER, Stage.REPORT))
+    stop = Stop(StopReason.KNOWN_BEFORE)
+    await close_rewriting(run, judge_ledger(run.ledger, run.limits), stop)
+    if await finish_research(run, stop):
+        await publish_report(run, await compose_report(run))
 
 
 def _stop_reason(run: Run, seed: Seed) -> StopReason:

@@ -53,7 +53,9 @@ class Seed:
     `left_out` counts the records removed with them. `instructions` are what people told the runs
     of this question in their own words. `wanted` are the ids of the sub-questions to
     dig into. `dimensions` are a model's last marks, `ended` is the reason why the run ended.
-    `asks_about_topic` False starts anew where a follow-up question changes the topic.
+    `asks_about_topic` False starts anew where a follow-up question changes the topic. `answer` is
+    the short answer of the earlier report; with `at_once` a follow-up that the evidence answers is
+    answered from it, without a search.
     """
 
     kind: SeedKind
@@ -74,6 +76,8 @@ class Seed:
     ended: StopReason | None = None
     wanted: tuple[str, ...] = ()
     asks_about_topic: bool = True
+    answer: str = ""
+    at_once: bool = False
     shape: ReportFormat = field(default_factory=ReportFormat)
 
     @property

@@ -11,13 +11,20 @@ from research.engine.budget.estimate import estimate_plan, find_crowding
 from research.engine.config import ResearchConfig
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.follow_up import EarlierTurns
+from research.engine.offline.follow_up import Turn
 from research.engine.offline.planning import Understood, query_of
-from research.engine.records import Estimate, Plan, PlannedAspect, Status
+from research.engine.records import Complexity, Estimate, Plan, PlannedAspect, Status
 from research.engine.rounds.topics import DEEPER, Topic
 from research.engine.run import Run
+from research.engine.text.language import language_of
 from research.engine.text.similarity import find_twin
 from research.engine.text.tokens import normalise_space
-from research.engine.threads.load_seed import reopen_aspect, take_over, take_over_for
+from research.engine.threads.load_seed import (
+    reopen_aspect,
+    take_over,
+    take_over_chosen,
+    take_over_for,
+)
 from research.engine.threads.seed import Seed
 from research.engine.threads.user_commands import NOT_FOLLOWED, TOLD, is_followed
 
@@ -31,13 +38,18 @@ CLAIMS = 3
 
 
 async def begin_run(run: Run) -> None:
-    """The agreed plan, a ledger for it, and the first round's topics. Raises `ParkedError`."""
+    """The agreed plan, a ledger for it, and the first round's topics; none where earlier findings
+    answer a follow-up question. Raises `ParkedError`.
+    """
     seed = run.question.seed
     if seed is not None and seed.kind == "deeper":
         await _dig_deeper(run, seed)
-    elif seed is not None and await _is_same_topic(run, seed):
+    elif seed is not None and (turn := await _understand_turn(run, seed)).same_topic:
         if run.form >= Form.EDITED:
             run.instructions = seed.instructions
+        if turn.answered_by:
+            await _answer_at_once(run, seed, turn)
+            return
         await take_over_for(run, seed, await agree_on_plan(run, await take_in(run)))
         run.candidates = run.planned_topics()
     else:
@@ -47,20 +59,38 @@ async def begin_run(run: Run) -> None:
 # --- a follow-up question -------------------------------------------------------------------
 
 
-async def _is_same_topic(run: Run, seed: Seed) -> bool:
-    """Return whether findings may be kept; if so, the question is reworded.
+async def _understand_turn(run: Run, seed: Seed) -> Turn:
+    """Return the turn: whether findings may be kept, in which case the question is reworded, and
+    which of them answer it.
 
     A change of topic is clarified with the person before anything is dropped or kept, unless the
     seed says that nobody is asked.
     """
     run.update_state(status=Status.INTAKE)
     run.report_action("Reading the question")
-    before = EarlierTurns(seed.question, _seed_summary(seed))
+    may_answer = seed.at_once and not run.is_fixed and run.form >= Form.EDITED
+    findings = [record for record in seed.evidence if may_answer and not record.is_dictated]
+    before = EarlierTurns(seed.question, _seed_summary(seed), findings, seed.answer)
     turn = await analyst_of(run).understand_follow_up("follow_up", before, run.question.text)
     same = turn.same_topic or await _keeps_topic(run, seed)
     run.question = replace(run.question, text=turn.question)
     run.update_state(understood_as=turn.question)
-    return same
+    return replace(turn, same_topic=same)
+
+
+async def _answer_at_once(run: Run, seed: Seed, turn: Turn) -> None:
+    """The question alone as the plan, and a ledger of the findings that answer it."""
+    run.answers_at_once = True
+    text = run.question.text
+    plan = Plan(
+        brief=text,
+        complexity=Complexity.SIMPLE,
+        language=language_of(text, seed.plan.language),
+        aspects=(PlannedAspect(text, query_of(text)),),
+        instructions=run.instructions,
+    )
+    run.journal.emit(plan)
+    await take_over_chosen(run, seed, plan, turn.answered_by)
 
 
 async def _keeps_topic(run: Run, seed: Seed) -> bool:
