@@ -18,6 +18,7 @@ from bench.survey.make_survey import words_of
 from bench.survey.measure import Fact, normalise
 from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
+from bench.world.oracle import stated_in
 from bench.world.verifying import is_carried, verdicts
 from research.engine import ModelAnswer, ModelRequest
 from research.engine.journal.forms import Form
@@ -73,6 +74,7 @@ class SurveyOracle:
             for (_, name), fact in self._cells.items()
         }
         self._names_matters = False
+        self._schema: Mapping[str, Any] = {}
         self._said: dict[str, str] = {}
         for page in pages:
             for told in page["facts"]:
@@ -81,6 +83,7 @@ class SurveyOracle:
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         envelope = Envelope.of(request.prompt)
         self._names_matters = "what they disagree on" in request.system
+        self._schema = request.schema
         tasks: dict[str, Callable[[Envelope], Answer]] = {
             "intake": self.intake,
             "read": self.read,
@@ -322,7 +325,7 @@ class SurveyOracle:
         cells = self._table(by_fact, self._named(question), self._asked(question))
         return {
             "cells": cells if envelope.text("THINGS COMPARED") else [],
-            "statements": [text for _, text in stated],
+            **stated_in(stated, self._schema),
             "short_answer": self._short_answer(envelope, stated, first),
             "newer": self._pairs(by_fact, "superseded_by"),
             "disagree": self._disputes(by_fact),

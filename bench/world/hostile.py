@@ -159,10 +159,13 @@ def _false_claims(task: str, answer: Answer, prompt: str, false: list[str]) -> N
         parts = answer["findings"]
     if task == "draft":
         claims = {line.id: line.text for line in Envelope.of(prompt).lines("EVIDENCE")}
-        answer["statements"][::2] = [
-            _restated(f"{claims[said]} [{said}]" if said in claims else said, at, false)
-            for at, said in enumerate(answer["statements"][::2])
-        ]
+        at = 0
+        for part in answer.get("sections", [answer]):
+            for place, said in enumerate(part["statements"]):
+                if at % 2 == 0:
+                    whole = f"{claims[said]} [{said}]" if said in claims else said
+                    part["statements"][place] = _restated(whole, at // 2, false)
+                at += 1
     if task == "tree_extract":
         parts = answer["learnings"]
     for at, part in enumerate(parts):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from bench.world.envelope import Envelope, Line
@@ -195,12 +196,27 @@ def draft(envelope: Envelope, schema: Schema) -> Answer:
         text = _sentence(line, quotes.get(line.id, []))
         sections.setdefault(line.note.strip(), {}).setdefault(text, []).append(line.id)
     stated = [each for statements in sections.values() for each in statements.items()]
+    said = [
+        (sub, ids[0] if [claims[i] for i in ids] == [text] else f"{text} [{', '.join(ids)}]")
+        for sub, statements in sections.items()
+        for text, ids in statements.items()
+    ]
+    short = _short([text for text, _ in stated])
+    return {**stated_in(said, schema), "short_answer": short}
+
+
+def stated_in(said: Sequence[tuple[str, str]], schema: Schema) -> Answer:
+    """Return sentences, each with its sub-question and those of one together, in sections where a
+    draft is asked for these.
+    """
+    if "sections" not in schema.get("properties", {}):
+        return {"statements": [text for _, text in said]}
+    by_sub = groupby(said, key=lambda each: each[0])
     return {
-        "statements": [
-            ids[0] if [claims[i] for i in ids] == [text] else f"{text} [{', '.join(ids)}]"
-            for text, ids in stated
-        ],
-        "short_answer": _short([text for text, _ in stated]),
+        "sections": [
+            {"heading": "", "on": [sub], "statements": [text for _, text in part]}
+            for sub, part in by_sub
+        ]
     }
 
 

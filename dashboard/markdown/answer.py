@@ -11,6 +11,7 @@ from django.utils.translation import gettext, ngettext
 from markdown_it.token import Token
 
 from dashboard.markdown.folding import fold, render_tokens
+from dashboard.markdown.markers import CONCLUSION
 from dashboard.markdown.parsing import plain_text, top_blocks
 from dashboard.words import format_number
 from research.engine.report.report_i18n import labels_for
@@ -36,7 +37,11 @@ def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
         is_short = not has_steps or block[0].type != "bullet_list_open" or not _has_verdict(tokens)
         ends = [*items[1:], len(block) - 1]
         parts = [block[start:end] for start, end in zip(items, ends, strict=True)] if items else []
-        rest = [part for part in parts if not any(concluded in token.content for token in part)]
+        rest = [
+            part
+            for part in parts
+            if _names_a_section(part) and not any(concluded in token.content for token in part)
+        ]
         if not is_short and len(rest) >= ANSWERS_FOLDED:
             shown = [token for part in parts if part not in rest for token in part]
             folded = [block[0], *(token for part in rest for token in part), block[-1]]
@@ -68,10 +73,16 @@ def _listed(block: Sequence[Token], items: Sequence[Token]) -> list[Token]:
 
 def _note_on_conclusions() -> SafeString:
     told = gettext(
-        "“Conclusion”: no source says it; the model concludes it from what it cites, and a check "
-        "found that it follows."
-    )
+        "%(mark)s: no source says it; the model concludes it from what it cites, and a check found "
+        "that it follows."
+    ) % {"mark": CONCLUSION}
     return format_html('<p class="note">{}</p>\n', told)
+
+
+def _names_a_section(item: Sequence[Token]) -> bool:
+    """Return whether an answer opens with the name of a section, to which it leads."""
+    children = (token.children or [] for token in item if token.type == "inline")
+    return any(child.type == "link_open" for child in next(children, []))
 
 
 def _has_verdict(tokens: Sequence[Token]) -> bool:

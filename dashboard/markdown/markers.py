@@ -35,6 +35,7 @@ DOUBTS = (
 """Labels of what a report says against the sources of a statement, at its end."""
 DOUBTED = re.compile(r"^\s*(?:\((⚠ [^()]+)\)|(⚠ [^():]{3,60}:))")
 """"(⚠ Sources disagree) The next sentence", "⚠ Sources disagree: The other side"."""
+CONCLUSION = "∴"
 REJECTED = '<span class="rejected">'
 OPENS_QUOTE, ENDS_QUOTE = re.compile(r"[“„«]"), re.compile(r"[”»][.,]?\s*$")
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
@@ -150,8 +151,22 @@ def _soften(text: str) -> list[Token]:
     told = TOLD_BY.search(text) or _marks().search(text)
     if told is None:
         return [*pieces, text_token(text)]
+    if told[0] in _conclusions():
+        said = f"{text[: told.start()].rstrip()}{text[told.end() :]}"
+        return [*pieces, text_token(said), _conclusion()]
     by = span_token("told-by", days_in_words(told[0]))
     return [*pieces, text_token(text[: told.start()]), by, text_token(text[told.end() :])]
+
+
+@cache
+def _conclusions() -> frozenset[str]:
+    """Return what a report says beside a conclusion, in any language."""
+    return frozenset(f"({labels_for(code)['concluded']})" for code in translated_languages())
+
+
+def _conclusion() -> Token:
+    told = escape(gettext("Conclusion from what is cited; no source says it"))
+    return html_token(f'<abbr class="concluded" title="{told}">{CONCLUSION}</abbr>')
 
 
 @cache

@@ -51,6 +51,8 @@ QUOTATION = re.compile(r"[“„«][^“„«»”]*[”“»][.。]?[\s\d\[\]]*
 """A quotation that is all a text says, with its markers."""
 STEPS = "what-to-do"
 """Anchor of the label above the next steps."""
+PARAGRAPH = 3
+"""Tokens of a paragraph: its opening, its text and its end."""
 OPEN = "open"
 """Anchor of the first place that tells what a report leaves open."""
 QUESTION_ENDS = 7
@@ -129,6 +131,7 @@ def render_in_parts(
     for first in [token for token in answer if token.type == "inline"][:1]:
         _make_label(first)
     headings = (*_mark_steps(answer), *headings)
+    _mark_steps(body)
     disputes = _prepare_tokens(
         [*answer, *body], link, language, tells_quoting=not folds, copies=True
     )
@@ -176,23 +179,44 @@ def _link_labels(answer: Sequence[Token], headings: Sequence[Heading]) -> None:
 
 
 def _mark_steps(answer: Sequence[Token]) -> list[Heading]:
-    """Set a class on the numbered list of an answer, and on the text above it, whose bold name
-    becomes a label; what that and the steps say in italics are notes. Return the name as a heading.
+    """Set a class on the numbered lists of an answer or of sections, on the bold names above them,
+    and on the text above the first, whose name becomes a label; what that and the steps say in
+    italics are notes. Return the name as a heading.
     """
-    found = []
+    found, is_first = list[Heading](), True
     for place, token in enumerate(answer):
-        if token.type == "ordered_list_open" and token.level == 0:
-            token.attrSet("class", "todo")
-            if place > 2 and answer[place - 1].type == "paragraph_close":
-                answer[place - 3].attrSet("class", "todo-head")
-                answer[place - 3].attrSet("id", STEPS)
-                _make_label(answer[place - 2])
-                name = next(c for c in answer[place - 2].children or () if c.content)
-                found.append(Heading(STEPS, name.content))
-                _mark_notes(answer[place - 2], all_italics=True)
-            for step in _texts_of(answer[place:]):
-                _mark_notes(step)
+        if token.type != "ordered_list_open" or token.level:
+            continue
+        token.attrSet("class", "todo")
+        at = place - PARAGRAPH
+        if _is_name(answer, at):
+            answer[at].attrSet("class", "todo-part")
+            at -= PARAGRAPH
+        if is_first and at >= 0 and answer[at].type == "paragraph_open":
+            found += _mark_head(answer[at], answer[at + 1])
+        is_first = False
+        for step in _texts_of(answer[place:]):
+            _mark_notes(step)
     return found
+
+
+def _mark_head(opening: Token, text: Token) -> Iterator[Heading]:
+    """Set a class and an anchor on the text above the first steps; yield its bold name, if any."""
+    opening.attrSet("class", "todo-head")
+    opening.attrSet("id", STEPS)
+    _make_label(text)
+    _mark_notes(text, all_italics=True)
+    children = text.children or []
+    if any(child.type == "strong_open" for child in children):
+        yield Heading(STEPS, next(child.content for child in children if child.content))
+
+
+def _is_name(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a paragraph is nothing but a bold name."""
+    if at < 0 or tokens[at].type != "paragraph_open":
+        return False
+    kinds = [each.type for each in tokens[at + 1].children or () if each.content or each.nesting]
+    return kinds == ["strong_open", "text", "strong_close"]
 
 
 def _texts_of(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -33,7 +33,7 @@ class CitedText:
 
     A value of a table has the names of its row and column as its `label`. `clauses` are the words
     before each group of markers, with the group, and make up the text; () if one group stands
-    behind all of them. `is_step` says that it is a step of the numbered list in the short answer.
+    behind all of them. `is_step` says that it is a step of a numbered list.
     """
 
     text: str
@@ -90,7 +90,7 @@ def _read(tokens: list[Token]) -> Iterator[CitedText]:
                 row.append(MARKER.sub("", plain_text(token)).strip())
                 label = _label_of(row, names)
             for said in _statements(token, heading, label):
-                yield replace(said, is_step=bool(numbered) and not heading)
+                yield replace(said, is_step=bool(numbered))
 
 
 def _label_of(row: list[str], names: list[str]) -> str:

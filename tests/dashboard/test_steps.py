@@ -180,7 +180,7 @@ def test_a_long_name_in_a_step_is_no_command(code: str, is_block: bool) -> None:
 def test_lines_on_sub_questions_are_folded_where_a_verdict_and_steps_answer(
     verdict: str, steps: bool, is_folded: bool
 ) -> None:
-    lines = "\n".join(f"- **Part {n}:** It is so. [1]" for n in range(4))
+    lines = "\n".join(f"- **[Part {n}](#part-{n}):** It is so. [1]" for n in range(4))
     lines += "\n- **Best fit:** This one fits (conclusion). [1]"
     told = "\n\n**What to do.** *Inferred.*\n\n1. Do it. [1]\n2. Check it. [1]" if steps else ""
     markdown = f"# Q\n\n**Short answer.** {verdict}\n\n{lines}{told}\n\n## Part 0\n\nSo. [1]\n"

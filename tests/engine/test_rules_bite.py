@@ -257,7 +257,7 @@ TABLE = (
     # report
     Mutation("D14", key_claims, "room < 0", "room < -99",
              (test_report.test_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
-    Mutation("D14", key_claims, "or aspect_id not in sections", "",
+    Mutation("D14", key_claims, "or aspect_id not in covered", "",
              (test_report.test_every_answered_sub_question_has_a_section,)),
     Mutation("D14", closing, "and a.id not in shown", "",
              (test_report.test_a_sub_question_stands_in_one_place_only,)),

@@ -119,12 +119,23 @@ class TabledOpenDraftAnswer(TabledDraftAnswer, OpenDraftAnswer):
     """A draft with a table that names what it leaves open."""
 
 
+class SectionAnswer(Answer):
+    """A section: its heading, the ids of the sub-questions that it is on, and its sentences."""
+
+    heading: str = ""
+    on: list[str] = Field(default_factory=list)
+    statements: list[str] = Field(default_factory=list)
+
+
 class WholeDraftAnswer(OpenDraftAnswer):
     """A draft with a verdict, what it leaves open and, where the question asks what to do, steps
     for its asker. `spare` are numbers of statements, the one that can be left out first before the
-    others.
+    others. It has sections of its author's, or before `Form.EDITED` statements.
     """
 
+    statements: list[str] = Field(default_factory=list)
+    short_answer: list[str] = Field(default_factory=list)
+    sections: list[SectionAnswer] = Field(default_factory=list)
     verdict: list[str] = Field(default_factory=list)
     next_steps: list[str] = Field(default_factory=list)
     spare: list[int] = Field(default_factory=list)

@@ -19,14 +19,12 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, ComputedStatement
 from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
-from research.engine.llm_tasks.draft import (
+from research.engine.llm_tasks.draft import earlier_values, told_titles, usable_evidence
+from research.engine.llm_tasks.draft_answer import (
     MOST_OF_A_VERDICT,
     MOST_STEPS,
-    earlier_values,
     open_points,
     statements_of,
-    told_titles,
-    usable_evidence,
 )
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, ask_model, request_for
 from research.engine.llm_tasks.prompting.fences import fences

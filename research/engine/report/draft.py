@@ -24,6 +24,7 @@ _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
 _CONCLUSION = re.compile(r"\s*=+>\s*(?=\S)")
+_PARAGRAPH = re.compile(r"\s*¶\s*(?=\S)")
 _PART = re.compile(r"\s*(?:[-*•]\s+)?[\[(*]*(A\d+)[\])*]*\s*[:：]\s*(?=\S)")
 
 
@@ -49,7 +50,8 @@ class Statement:
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
     one before it was left out, `is_unplaced` of a quotation that code put among statements. One
-    that `concludes` ranks, orders or judges by several findings, which no quote need say.
+    that `concludes` ranks, orders or judges by several findings, which no quote need say. With one
+    that `opens_paragraph` its author begins a paragraph; `head` is what a step stands under.
     """
 
     text: str
@@ -71,6 +73,8 @@ class Statement:
     spare: int = field(default=0, compare=False)
     behind_gap: bool = field(default=False, compare=False)
     is_unplaced: bool = field(default=False, compare=False)
+    opens_paragraph: bool = field(default=False, compare=False)
+    head: str = field(default="", compare=False)
 
     @property
     def body(self) -> str:
@@ -115,11 +119,20 @@ class Clash:
 
 @dataclass(frozen=True)
 class Section:
-    """Statements on one sub-question; `all_found` marks a short section with every finding."""
+    """Statements on one sub-question; `all_found` marks a short section with every finding. Its
+    author may have given it a `heading` and other sub-questions that it `covers`.
+    """
 
     aspect_id: str
     statements: tuple[Statement, ...]
     all_found: bool = False
+    heading: str = ""
+    covers: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the sub-questions that it is on."""
+        return (self.aspect_id, *self.covers)
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,9 @@ class Draft:
     table that it proposed. `next_steps` are what the model infers that the asker should do, `open`
     is what it says the report leaves open; None where no model did. `course` tells the course of
     events across the sections, `clashes` are what contradicts each other. Of one that `is_whole`
-    one author wrote all sections, and told the course of events in them.
+    one author wrote all sections, and told the course of events in them; of one that `is_authored`
+    named and ordered them, too. `open_first` are open points that the short answer names, and the
+    steps stand under `steps_heading` behind the section on `steps_behind`, which may be none.
     """
 
     short_answer: tuple[Statement, ...]
@@ -150,6 +165,19 @@ class Draft:
     course: tuple[Statement, ...] = ()
     clashes: tuple[Clash, ...] = ()
     is_whole: bool = False
+    is_authored: bool = False
+    open_first: tuple[OpenPoint, ...] = ()
+    steps_behind: str | None = None
+    steps_heading: str = ""
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """Return the sub-questions that have a section."""
+        return frozenset(part for section in self.sections for part in section.parts)
+
+    def section_of(self, part: str) -> Section | None:
+        """Return the section on a sub-question."""
+        return next((each for each in self.sections if part in each.parts), None)
 
     @property
     def statements(self) -> list[Statement]:
@@ -180,6 +208,8 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
     if _ID.fullmatch(alone):
         record = ledger.book.records.get(alone)
         return statement_of(record.claim if record else "", [alone])
+    opening = _PARAGRAPH.match(text)
+    text = text[opening.end() if opening else 0 :]
     item = _ITEM.match(text)
     said, is_marked = split_conclusion(text[item.end() if item else 0 :], ledger)
     ids = unique_texts(i for group in _IDS.findall(text) for i in _ID.findall(group))
@@ -188,6 +218,7 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         is_item=item is not None,
         clauses=_clauses_of(said),
         concludes=is_marked and len(ids) > 1,
+        opens_paragraph=opening is not None,
     )
 
 

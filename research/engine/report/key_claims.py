@@ -40,23 +40,27 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
     ledger = run.ledger
     cited = {i for s in draft.statements for i in s.evidence}
     sections = {section.aspect_id: section for section in draft.sections}
+    covered = draft.covered
     for aspect_id in ledger.aspects:
         current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
         keys = (r for r in current if r.key)
         if run.has_model:
             keys = (r for r in keys if not _is_outdated(ledger, r))
         best = next(keys, None)
-        is_told = is_led(run) and aspect_id in sections
-        if best and not is_told and (best.id not in cited or aspect_id not in sections):
+        is_told = is_led(run) and aspect_id in covered
+        if best and not is_told and (best.id not in cited or aspect_id not in covered):
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
-    found = [sections[a] for a in ledger.aspects if a in sections]
+    order = sections if draft.is_authored else ledger.aspects
+    found = [sections[a] for a in order if a in sections]
     ordered = tuple(_with_dictated(run, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
     short: tuple[Statement, ...] = ()
-    if is_broad and is_led(run):
+    if draft.is_authored:
+        short = tuple(given)
+    elif is_broad and is_led(run):
         short = answer_each_part(ledger, given, ordered)
     elif is_broad and run.has_model:
         language = ledger.plan.language
@@ -69,7 +73,7 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
         answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
         short = choose_short(given, answering, most)
         short = cover_parts(ledger, short, ordered) if is_broad else short
-    if run.has_model:
+    if run.has_model and not draft.is_authored:
         short = with_both_sides(short, ordered, ledger)
     if is_broad and is_led(run) and not any(said.is_verdict for said in short):
         language = ledger.plan.language

@@ -103,7 +103,7 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     drafted = without_recalled(without_replaced(drafted, ledger.relations), ledger)
     if run.has_model:
-        drafted = gather_rivals(drafted, ledger)
+        drafted = drafted if drafted.is_authored else gather_rivals(drafted, ledger)
         drafted = with_course_of_events(drafted, ledger)
     checked = await check_draft(run, drafted)
     recount_answers(run)

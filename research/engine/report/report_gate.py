@@ -59,7 +59,7 @@ def report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cri
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     if is_led(run):  # the author of the draft chose which of them leads its section
         keys = [{r.id for r in ledger.supporting(part.id)} for part in answered]
-    covered = {section.aspect_id for section in draft.sections}
+    covered = {*draft.covered}
     if run.has_model:  # a short report says some things in its short answer alone
         told = {i for said in draft.short_answer for i in said.evidence}
         # An earlier value counts with the current one.

@@ -148,14 +148,15 @@ async def strange_steps(run: Run, steps: Sequence[Statement]) -> dict[Statement,
 
 
 async def steps_that_follow(
-    run: Run, steps: Sequence[Statement]
+    run: Run, steps: Sequence[Statement], place: str
 ) -> tuple[tuple[Statement, ...], Judged]:
-    """Return which of these steps may be shown as inferred by the model, and the verdicts on them:
-    a believed verifier must not find that one says something else than its quotes.
+    """Return which of these steps may be shown as inferred by the model, and the verdicts on them,
+    asked for at this step of the report: a believed verifier must not find that one says something
+    else than its quotes.
     """
     if not steps:
         return (), Judged("")
-    judged = await _ask(run, steps, "verify/steps", (CitedQuote(run.ledger.asked, "question"),))
+    judged = await _ask(run, steps, place, (CitedQuote(run.ledger.asked, "question"),))
     if judged.use != "believed":
         return (), judged
     return tuple(each for each in steps if each not in judged.other), judged

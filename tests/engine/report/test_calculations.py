@@ -5,7 +5,8 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.draft import DraftAnswer, named_operation, read_draft
+from research.engine.llm_tasks.answers import DraftAnswer
+from research.engine.llm_tasks.draft_answer import named_operation, read_draft
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import (

@@ -6,12 +6,9 @@ from research.engine.evidence.claims.names import exchanges_identifiers
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.draft import (
-    ComputedStatement,
-    DraftAnswer,
-    newest_within,
-    read_draft,
-)
+from research.engine.llm_tasks.answers import ComputedStatement, DraftAnswer
+from research.engine.llm_tasks.draft import newest_within
+from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import (
     calculate,

@@ -11,7 +11,7 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
-from research.engine.llm_tasks.draft import read_draft
+from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.llm_tasks.prompting.ask import PROMPTS, TEMPLATES
 from research.engine.offline.drafting import is_sentence
 from research.engine.records import Evidence

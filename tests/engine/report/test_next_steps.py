@@ -8,13 +8,13 @@ import pytest
 
 from research.engine.evidence.store import Finding
 from research.engine.records import Problem
-from research.engine.report.checking.check import STEPS_REFUSED, STEPS_UNCHECKED
 from research.engine.report.checking.next_steps import (
     find_strangeness,
     is_within_evidence,
     proposed_code,
     without_unknown_code,
 )
+from research.engine.report.checking.steps_check import SAYS_ELSE, STEPS_REFUSED, STEPS_UNCHECKED
 from research.engine.report.draft import cite_ids
 from tests.engine.scripted import (
     CHAIN,
@@ -60,7 +60,7 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
     prompt = next(r.system for r in model.requests if r.task == "draft")
     assert "`next_steps`: where the question asks what to do" in prompt
     assert "first what finds the cause, last how to see" in prompt
-    assert "up to three commands, not counted" in prompt
+    assert "Up to three commands, not counted" in prompt
     shown = [r.prompt for r in model.requests if r.task == "verify"][-1]
     assert f'"{CHAIN.question}" (question)' in shown
 
@@ -216,8 +216,27 @@ def test_what_a_step_has_of_its_own_is_named(step: str, strange: str) -> None:
     assert told.startswith(strange) and bool(told) is bool(strange)
 
 
+async def test_a_refused_step_is_written_anew_and_checked_once_more() -> None:
+    anew = "Ask for the papers of Edda Marlow at the Calder foundry."
+    repairs = list[str]()
+
+    def repaired(answer: Answer) -> Answer:
+        repairs.extend(each["text"] for each in answer["statements"])
+        said = {"text": anew, "evidence": ["E1", "E2"]}
+        return {"statements": [{**each, **said} for each in answer["statements"]]}
+
+    model, ran = await asked(FOUNDRY, verify=refusing, repair=repaired)
+    [repair] = [each.prompt for each in model.requests if each.task == "repair"]
+    assert f"{FOUNDRY.partition(' [')[0]} (cites E1, E2): {SAYS_ELSE}" in repair and repairs
+    judged = [each.prompt for each in model.requests if each.task == "verify"]
+    assert len(judged) == 2 and anew in judged[-1]
+    assert "**What to do.**" not in ran.report.markdown, "it was refused again"
+    _, kept = await asked(FOUNDRY, repair=repaired)
+    assert FOUNDRY.partition(" [")[0] in kept.report.markdown
+
+
 async def test_a_step_that_says_something_else_is_left_out() -> None:
-    _, ran = await asked(FOUNDRY, verify=refusing)
+    _, ran = await asked(FOUNDRY, verify=refusing, repair=lambda _: {"statements": []})
     assert "**What to do.**" not in ran.report.markdown
     assert Problem("next steps", STEPS_REFUSED.format(n=1)) in ran.of(Problem)
     told = "What to do: 1 step left out, as it says something that no source does."

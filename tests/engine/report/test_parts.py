@@ -384,7 +384,7 @@ def test_items_with_dates_are_a_table_in_the_order_of_their_author() -> None:
         draft = Draft((), (Section("A1", tuple(fewer)),))
         assert "| Date |" not in render_report(known, draft, "", 0, 0).markdown
     known.began = Form.COMPUTED
-    assert "\n- June 2013: it closed. [1]" in (
+    assert "\n- **June 2013:** It closed. [1]" in (
         render_report(known, Draft((), (Section("A1", tuple(said)),)), "", 0, 0).markdown
     )
 

@@ -12,7 +12,8 @@ from bench.survey.oracle import SurveyOracle
 from bench.world.envelope import Envelope
 from research.engine.assessment.answer_status import Tally
 from research.engine.evidence.relations import Cell, Relations
-from research.engine.llm_tasks.draft import WholeDraftAnswer, read_draft
+from research.engine.llm_tasks.answers import WholeDraftAnswer
+from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.verdict import status_of, verdict_of
@@ -117,9 +118,9 @@ async def test_a_checked_verdict_stands_before_items_that_name_what_they_answer(
 
     def draft(self: SurveyOracle, envelope: Envelope) -> dict[str, Any]:
         answer = plain[1](self, envelope)
-        opening.append(answer["statements"][0].partition(" [")[0])
-        cited = answer["statements"][0].partition(" [")[2]
-        verdict = [answer["statements"][0], f"Pigs fly over all cities. [{cited}"]
+        first = answer["sections"][0]["statements"][0]
+        opening.append(first.partition(" [")[0])
+        verdict = [first, f"Pigs fly over all cities. [{first.partition(' [')[2]}"]
         return answer | {"verdict": verdict}
 
     monkeypatch.setattr(SurveyOracle, "summary", summary)
@@ -129,5 +130,8 @@ async def test_a_checked_verdict_stands_before_items_that_name_what_they_answer(
     assert top.split("**Short answer.** ")[1].startswith(opening[-1].rstrip("."))
     assert "Pigs" not in report.markdown and "parts of the question are answered" in top
     items = [line for line in top.splitlines() if line.startswith("- ")]
-    assert items and all(line.startswith("- **") for line in items)
+    is_named = depth == "thorough"
+    assert items and all(line.startswith("- **") is is_named for line in items), (
+        "the author of a standard report chooses the points and names them"
+    )
     assert opening[-1] not in " ".join(items)

@@ -5,7 +5,7 @@ nothing vouches for in the end becomes a quotation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from research.engine.analyst import analyst_of
 from research.engine.evidence.ledger import Ledger
@@ -21,8 +21,8 @@ from research.engine.report.checking.conclusions import (
 )
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
-from research.engine.report.checking.next_steps import without_unknown_code
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
+from research.engine.report.checking.steps_check import look_at_steps, settle_steps
 from research.engine.report.checking.table_values import cell_statements, settle_cells
 from research.engine.report.draft import (
     Clash,
@@ -41,21 +41,11 @@ from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_draft import (
     Verdicts,
     Verified,
-    steps_that_follow,
-    strange_steps,
     test_verifier,
     verify_statements,
 )
-from research.engine.verifier.planting import Judged
 from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
 
-OF_ITS_OWN = (
-    "a next step may have figures of its quotes, of the question or of a formula, and names of its "
-    "quotes and of the question; in backticks, values and names of tables, columns and what it "
-    "makes may be its own, and options, settings and functions are those of any page"
-)
-STEPS_REFUSED = "Left out: {n}. They say something that no source does."
-STEPS_UNCHECKED = "Left out: {n}. No verifier was believed on them."
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
 or no verifier could judge the second try.
@@ -94,11 +84,12 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         dropped = needless_verdicts(run, draft, faults)
         draft = put_instead(draft, dict.fromkeys(dropped))
         faults = [fault for fault in faults if fault.statement not in dropped]
-    strange = await strange_steps(run, draft.next_steps)
-    odd = _as_faults(run, draft, strange)
+    steps_seen = await look_at_steps(run, draft.next_steps)
+    odd = _as_faults(draft, steps_seen.faults)
     clashes = new_clashes(draft, run.ledger)
     mended, second = dict[Statement, Statement | None](), Verdicts()
-    if clashes or _is_worth_a_repair(run, draft, [*found, *odd], first):
+    is_wanted = bool(clashes or steps_seen.refused)
+    if is_wanted or _is_worth_a_repair(run, draft, [*found, *odd], first):
         refused_too = {fault.statement for fault in faults}
         against = [f for f in clash_faults(draft, clashes) if f.statement not in refused_too]
         mended, second = await _repair(run, draft, [*faults, *against], odd)
@@ -109,7 +100,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         dropped = needless_verdicts(run, given, left)
         given = put_instead(given, dict.fromkeys(dropped))
         left = [fault for fault in left if fault.statement not in dropped]
-    steps = await _checked_steps(run, [mended.get(step, step) for step in draft.next_steps])
+    steps = await settle_steps(run, draft.next_steps, steps_seen, mended)
     refused = [fault.statement for fault in left]
     amiss = [*refused, *first.unvouched]
     course = tuple(said for said in given.course if said not in amiss)
@@ -122,8 +113,8 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         shown,
         first.carried | second.carried,
         len(set(refused)),
-        first.planted + second.planted + steps.judged.planted,
-        first.planted_found + second.planted_found + steps.judged.found,
+        first.planted + second.planted + steps.planted,
+        first.planted_found + second.planted_found + steps.found,
         first.use or second.use,
     )
     if run.has_model and not is_led(run):
@@ -154,51 +145,6 @@ async def _with_summary(run: Run, draft: Draft) -> Draft:
         open=summed.open,
         course=summed.course,
         clashes=summed.clashes,
-    )
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """The next steps that may be shown, the verdicts on them, and how many are left out."""
-
-    shown: tuple[Statement, ...]
-    judged: Judged
-    left_out: int = 0
-    is_judged: bool = True
-
-
-async def _checked_steps(run: Run, written: Sequence[Statement | None]) -> _Steps:
-    """Return what holds of the steps as they were last written, None for one that the model left
-    out; commands that code doesn't know go before.
-    """
-    steps = list(written)
-    if run.form >= Form.EDITED:
-        steps = await run_in_thread(_with_known_code, steps, run.ledger)
-    strange = await strange_steps(run, [*filter(None, steps)])
-    known = [step for step in steps if step and step not in strange]
-    kept, judged = await steps_that_follow(run, known)
-    if run.form < Form.COMPUTED:
-        return _Steps(kept, judged)
-    is_judged, left_out = not known or judged.use == "believed", len(steps) - len(kept)
-    if left_out:
-        told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
-        run.trouble("next steps", told.format(n=left_out))
-    return _Steps(_with_gaps(kept, steps), judged, left_out, is_judged)
-
-
-def _with_known_code(steps: Sequence[Statement | None], ledger: Ledger) -> list[Statement | None]:
-    return [without_unknown_code(step, ledger) if step else None for step in steps]
-
-
-def _with_gaps(
-    kept: Sequence[Statement], written: Sequence[Statement | None]
-) -> tuple[Statement, ...]:
-    """Return the steps that are kept, each marked that followed one that is left out."""
-    steps = [step if step in kept else None for step in written]
-    return tuple(
-        replace(step, behind_gap=before is None)
-        for before, step in zip((*kept[:1], *steps), steps, strict=False)
-        if step is not None
     )
 
 
@@ -265,15 +211,10 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
     return len(faulty) >= least and is_judged and not is_brief
 
 
-def _as_faults(run: Run, draft: Draft, steps: Mapping[Statement, str]) -> list[Fault]:
-    """Return steps as faults that are numbered behind the draft's statements, with what each has of
-    its own.
-    """
+def _as_faults(draft: Draft, steps: Mapping[Statement, str]) -> list[Fault]:
+    """Return steps as faults that are numbered behind the draft's statements."""
     first = len(draft.statements) + 1
-    return [
-        Fault(n, each, f"{what}: {OF_ITS_OWN}" if run.form >= Form.EDITED else OF_ITS_OWN)
-        for n, (each, what) in enumerate(steps.items(), first)
-    ]
+    return [Fault(n, each, what) for n, (each, what) in enumerate(steps.items(), first)]
 
 
 async def _repair(

@@ -7,7 +7,7 @@ it follows from its quotes for who asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -15,6 +15,8 @@ from research.engine.report.checking.next_steps import find_strangeness
 from research.engine.report.draft import Draft, Fault, Section, Statement
 
 _COUNT = re.compile(r"\b(?:one|two|three|four|five|six|seven|eight|both)\b", re.IGNORECASE)
+MOST_AUTHORED = 3
+"""Conclusions that a short section of an author may have."""
 NOT_FOLLOWING = (
     "a checker found that it doesn't follow: it has a ground that its quotes don't give, is firmer "
     "than they are, or takes silence for a no"
@@ -23,19 +25,24 @@ NOT_FOLLOWING = (
 
 def with_few_conclusions(draft: Draft) -> Draft:
     """Return a draft in which only the short answer and the first such sentence of each section
-    conclude; others are statements like any.
+    conclude, or in one that its author ordered the first third of its sentences, at least
+    `MOST_AUTHORED`; others are statements like any.
     """
 
-    def once(section: Section) -> Section:
-        first = next((said for said in section.statements if said.concludes), None)
-        return replace(section, statements=_others_plain(section.statements, first))
+    def first_few(section: Section) -> Section:
+        size = len(section.statements)
+        most = max(MOST_AUTHORED, -(-size // 3)) if draft.is_authored else 1
+        kept = [said for said in section.statements if said.concludes][:most]
+        return replace(section, statements=_others_plain(section.statements, kept))
 
-    return replace(draft, sections=tuple(map(once, draft.sections)))
+    return replace(draft, sections=tuple(map(first_few, draft.sections)))
 
 
-def _others_plain(statements: Iterable[Statement], kept: Statement | None) -> tuple[Statement, ...]:
+def _others_plain(
+    statements: Iterable[Statement], kept: Sequence[Statement]
+) -> tuple[Statement, ...]:
     return tuple(
-        replace(said, concludes=False) if said.concludes and said is not kept else said
+        replace(said, concludes=False) if said.concludes and said not in kept else said
         for said in statements
     )
 

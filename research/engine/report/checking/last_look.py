@@ -127,7 +127,7 @@ def _told_on(point: OpenPoint, draft: Draft) -> list[Statement]:
     """
     wanted = content_terms(f"{point.text} {point.words}")
     shared = {
-        said: len(wanted & content_terms(said.body)) + (section.aspect_id == point.aspect_id) / 2
+        said: len(wanted & content_terms(said.body)) + (point.aspect_id in section.parts) / 2
         for section in draft.sections
         for said in section.statements
     }
@@ -190,9 +190,12 @@ def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> D
     """
     sections = {section.aspect_id: section for section in draft.sections}
     for said, part in told.items():
-        old = sections.get(part, Section(part, ()))
-        sections[part] = replace(old, statements=_with_one_more(old.statements, said, ledger))
-    return replace(draft, sections=tuple(sections[i] for i in ledger.aspects if i in sections))
+        old = draft.section_of(part) or Section(part, ())
+        own = sections.get(old.aspect_id, old)
+        told_there = _with_one_more(own.statements, said, ledger)
+        sections[own.aspect_id] = replace(own, statements=told_there)
+    order = sections if draft.is_authored else ledger.aspects
+    return replace(draft, sections=tuple(sections[i] for i in order if i in sections))
 
 
 def _with_one_more(

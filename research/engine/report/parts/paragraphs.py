@@ -17,6 +17,9 @@ LEAST_DATED = 3
 """Fewest items with dates that are a table."""
 MOST_OF_A_NAME = 4
 """Words of an event, with its citations, that is a name and no sentence."""
+LONGEST_NAME = 6
+"""Words of what an item is on, before its colon."""
+_NAME = re.compile(r"[^.;!?()\[\]“”]+")
 _STOP = re.compile(r"\.(\s[^\w\s]|$)")
 _LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,90})[:：](?:\*\*)?\s+(?=\S)")
 
@@ -38,22 +41,31 @@ def render_paragraphs(
     items = [each.is_item for each in statements] or [False] * len(shown)
     alone = [at for at, near in enumerate(_with_neighbours(items)) if near == (False, True, False)]
     loose = [at - 1 for at in alone if at and _only_introduces(statements[at - 1])]
-    told = [
-        (is_item and at not in alone, text)
-        for at, (is_item, text) in enumerate(zip(items, shown, strict=True))
-        if at not in loose
-    ]
-    for is_item, group in groupby(told, key=lambda pair: pair[0]):
-        texts = [text for _, text in group]
+    begun, told = 0, list[tuple[bool, int, str]]()
+    for at, (is_item, text) in enumerate(zip(items, shown, strict=True)):
+        is_listed = is_item and at not in alone
+        begun += bool(statements) and statements[at].opens_paragraph and not is_listed
+        if at not in loose:
+            told.append((is_listed, 0 if is_listed else begun, text))
+    for (is_item, _), group in groupby(told, key=lambda each: each[:2]):
+        texts = [text for *_, text in group]
         if is_item:
             rows = [_dated(text) for text in texts] if heads else [None]
             if heads and len(rows) >= LEAST_DATED and all(rows):
                 blocks.append(render_table([[*heads], *filter(None, rows)]))
             else:
-                blocks.append("\n".join(f"- {text}" for text in texts))
+                blocks.append("\n".join(f"- {with_bold_name(text)}" for text in texts))
         else:
             blocks += (" ".join(part) for part in _even_parts(texts, most))
     return "\n\n".join(blocks)
+
+
+def with_bold_name(text: str) -> str:
+    """Return a text whose name, the few words before its first colon, is bold."""
+    label = _LABEL.match(text)
+    if label is None or len(label[1].split()) > LONGEST_NAME or not _NAME.fullmatch(label[1]):
+        return text
+    return f"**{label[1].strip('* ')}:** {capitalize_heading(text[label.end() :])}"
 
 
 def _dated(text: str) -> list[str] | None:

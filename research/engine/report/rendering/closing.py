@@ -165,7 +165,7 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
     if not layout.is_led:
         return []
     if draft.open is None:
-        shown = {section.aspect_id for section in draft.sections}
+        shown = draft.covered
         gaps = [gap for gap in ledger.open_gaps() if gap.aspect_id in shown]
         found = [OpenPoint(gap.aspect_id or "", gap.text) for gap in gaps[:MOST_OPEN]]
     else:
@@ -179,7 +179,7 @@ def with_untold_parts(draft: Draft, ledger: Ledger) -> Draft:
     """
     if draft.open is None or ledger.began < Form.EDITED:
         return draft
-    points, shown = [*draft.open], {section.aspect_id for section in draft.sections}
+    points, shown = [*draft.open], draft.covered
     for aspect in ledger.aspects.values():
         is_split = len(asked_parts(aspect.text)) > 1
         if aspect.id not in shown or aspect.state not in ANSWERING or not is_split:
@@ -210,7 +210,7 @@ def points_left(draft: Draft, ledger: Ledger, headings: Iterable[str]) -> list[O
     """Return the points that the author of a report left open and that may be named. A value that
     has been replaced settles one only where the report tells it.
     """
-    shown = {section.aspect_id for section in draft.sections}
+    shown = draft.covered
     missing = {part.id for part in ledger.aspects.values() if part.state not in ANSWERING}
     known = " ".join((ledger.question, *headings, *_texts_of(draft, ledger)))
     if ledger.began >= Form.EDITED:  # a heading says less
@@ -275,14 +275,14 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
     return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
 
 
-def render_steps(draft: Draft, marks: Markers) -> str:
-    """Return the inferred next steps as a numbered list of the short answer, marked as inferred,
-    with a note behind code of the model's own, once behind a step with no other; "" if there are
-    none.
+def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
+    """Return the inferred next steps as a numbered list with a name, marked as inferred, and under
+    the heads that their author gave them, with a note behind code of the model's own, once behind a
+    step with no other; "" if there are none.
     """
     if not draft.next_steps:
         return ""
-    words, lines, is_own = marks.words, list[str](), False
+    words, lines, is_own, head = marks.words, list[str](), False, ""
     for n, said in enumerate(draft.next_steps, 1):
         proposed = proposed_code(said, marks.ledger)
         is_own = is_own or bool(proposed)
@@ -293,9 +293,13 @@ def render_steps(draft: Draft, marks: Markers) -> str:
             for code in {*proposed}:
                 told = told.replace(f"`{code}`", f"`{code}`{note}")
             note = ""
+        if said.head != head:
+            head = said.head
+            lines.append(f"\n**{marks.escaped(head)}**\n" if head else "")
         lines.append(f"{n}. {gap}{told}{note} {marks.of(said.evidence)}")
     note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
-    return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines)
+    opening = f"**{words['what_to_do']}.** *{note}*" if has_name else f"*{note}*"
+    return f"{opening}\n\n" + "\n".join(lines).strip("\n")
 
 
 def render_steps_left_out(marks: Markers) -> str:
@@ -320,7 +324,7 @@ def render_not_searched(draft: Draft, marks: Markers) -> str:
 
 def _open_aspects(draft: Draft, marks: Markers) -> list[tuple[AspectState, str]]:
     """Return the sub-questions without an answer, except those with their own section."""
-    shown = {section.aspect_id for section in draft.sections}
+    shown = draft.covered
     return [
         (a.state, f"- {marks.headings[a.id]}")
         for a in marks.ledger.aspects.values()

@@ -91,7 +91,7 @@ def render_report(
     if not draft.found:
         head = "not_found"
     items = items_of(draft, marks)
-    if not (items and layout.is_led):
+    if not ((items or draft.is_authored) and layout.is_led):
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     shown = without_events(draft, ledger) if layout.is_dense else draft
     course = course_part(draft, ledger) if not layout.as_table else None
@@ -102,10 +102,14 @@ def render_report(
     points = open_points(draft, marks)
     listed = tuple(points) if layout.is_led else None
     marks.left_open = Counter(each.aspect_id for each in listed or ())
-    status = status_line(draft, marks) if items and layout.is_led else ""
+    named = {each.text for each in draft.open_first}
+    marks.open_first = [each for each in points if each.text in named]
+    is_told_whole = bool(items) or (draft.is_authored and len(ledger.aspects) > 1)
+    status = status_line(draft, marks) if is_told_whole and layout.is_led else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
-    steps = render_steps(draft, marks) if leads else ""
+    is_placed = draft.steps_behind is not None and not layout.as_table
+    steps = render_steps(draft, marks) if leads and not is_placed else ""
     short = render_short(ledger, draft, marks, layout, status, steps)
     opening = f"{draft.opening} " if draft.opening else ""
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
@@ -143,7 +147,7 @@ def render_report(
         render_not_searched(draft, marks),
         render_dropped(ledger, marks.words),
     ]
-    is_late = layout.is_dense or (bool(items) and layout.is_led)
+    is_late = layout.is_dense or (is_told_whole and layout.is_led)
     early, late = ("", ended) if is_late else (ended, "")
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
     parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
@@ -188,16 +192,28 @@ def _render_sections(
         if each.aspect_id == course:
             opening = _render_timeline(draft, shown, marks, has_heading=False)
         told = render_section(ledger, each, marks, draft, layout.names_sources, layout, opening)
-        left = [point.text for point in points if point.aspect_id == each.aspect_id]
+        left = [
+            point.text
+            for point in points
+            if point.aspect_id in each.parts and point not in marks.open_first
+        ]
         is_here = ledger.began >= Form.EDITED
-        yield "\n\n".join(filter(None, (told, render_open_here(left, marks) if is_here else "")))
+        is_behind = draft.steps_behind == each.aspect_id
+        is_within = is_behind and not draft.steps_heading
+        steps = render_steps(draft, marks, has_name=False) if is_within else ""
+        open_here = render_open_here(left, marks) if is_here else ""
+        yield "\n\n".join(filter(None, (told, steps, open_here)))
+        if is_behind and not is_within and draft.next_steps:
+            yield f"## {marks.escaped(draft.steps_heading)}"
+            yield render_steps(draft, marks, has_name=False)
 
 
 def _without_section(points: Sequence[OpenPoint], shown: Draft, marks: Markers) -> list[str]:
     """Return the open points that stand in no section."""
     is_listed = marks.layout.as_table or marks.ledger.began < Form.EDITED
-    parts = () if is_listed else {each.aspect_id for each in shown.sections}
-    return [each.text for each in points if each.aspect_id not in parts]
+    parts = () if is_listed else shown.covered
+    left = (each for each in points if each.aspect_id not in parts)
+    return [each.text for each in left if each not in marks.open_first]
 
 
 def _render_timeline(draft: Draft, shown: Draft, marks: Markers, has_heading: bool = True) -> str:

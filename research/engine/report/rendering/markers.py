@@ -12,7 +12,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
-from research.engine.records import Citation, Evidence
+from research.engine.records import Citation, Evidence, OpenPoint
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import year_of_cell
 from research.engine.report.parts.headings import headings_of
@@ -64,6 +64,8 @@ class Markers:
     """Records whose disagreement is told in a box of the section that is being rendered."""
     is_whole: bool = False
     """Whether one author wrote all sections, whose sentences may each tell a dispute."""
+    open_first: Sequence[OpenPoint] = ()
+    """Open points that the short answer names."""
     told_in_one: set[Statement] = field(default_factory=set)
     """Such sentences of the sections."""
 

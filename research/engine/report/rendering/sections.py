@@ -72,8 +72,13 @@ def render_section(
         standing = " · ".join(filter(None, (standing, marks.words["no_more"])))
     is_said = standing == draft.opening and len(draft.sections) == 1
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
-    told = f"## {marks.headings[aspect.id]}\n\n{shown}{body}"
+    told = f"## {heading_of(section, marks)}\n\n{shown}{body}"
     return told.rstrip()
+
+
+def heading_of(section: Section, marks: Markers) -> str:
+    """Return the escaped heading that a section's author gave it, or that of its sub-question."""
+    return marks.escaped(section.heading) or marks.headings[section.aspect_id]
 
 
 def render_as_table(
@@ -87,7 +92,7 @@ def render_as_table(
         quoted = [source for record in records for source in record.sources]
         support = marks.words.count("sources_told", len({source.url for source in quoted}))
         said = " ".join(group.inline() for group in group_statements(section.statements, marks))
-        cells = (marks.headings[section.aspect_id], said, support)
+        cells = (heading_of(section, marks), said, support)
         rows.append(f"| {' | '.join(map(render_cell, cells))} |")
     return "\n".join(rows) if len(rows) > 2 else ""
 

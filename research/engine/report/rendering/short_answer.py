@@ -15,7 +15,7 @@ from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.disagreement import rival_groups
 from research.engine.report.parts.headings import label
 from research.engine.report.parts.main_findings import MainFindings, repeats
-from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.paragraphs import render_paragraphs, with_bold_name
 from research.engine.report.parts.subjects import leans_back
 from research.engine.report.parts.timeline import tell_span
 from research.engine.report.parts.verdict import MOST_NAMED, status_of
@@ -46,6 +46,8 @@ def render_short(
     """
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks)
+    if draft.is_authored:
+        return _render_authored(draft, marks, status, steps)
     if items := items_of(draft, marks):
         whole = draft.short_answer[: -sum(map(len, items))]
         is_tabled = not marks.layout.as_table
@@ -67,6 +69,19 @@ def render_short(
     return "\n\n".join(filter(None, blocks))
 
 
+def _render_authored(draft: Draft, marks: Markers, status: str, steps: str) -> str:
+    """Return the verdict, the points beside it, of which open ones are named as such, the steps
+    that open the report, and how far the question is answered.
+    """
+    verdict = [said for said in draft.short_answer if said.is_verdict]
+    points = [said for said in draft.short_answer if not said.is_verdict]
+    lines = [f"- {with_bold_name(text)}" for text in inline_texts(points, marks)]
+    left_open = (marks.escaped(each.text.rstrip(".")) for each in marks.open_first)
+    lines += (f"- **{marks.words['still_open']}:** {text}." for text in left_open)
+    first = " ".join(inline_texts(verdict, marks))
+    return "\n\n".join(filter(None, (first, "\n".join(lines), steps, status)))
+
+
 def _render_unlisted(short: Sequence[Statement], marks: Markers) -> str:
     """Return a short answer that is no list: a labelled statement is a separate paragraph."""
     blocks: list[str] = []
@@ -81,7 +96,7 @@ def items_of(draft: Draft, marks: Markers) -> list[list[Statement]]:
     """Return the items of a short answer that is a list, behind what it says of the question as a
     whole; none where it is prose.
     """
-    if draft.by_code or not marks.layout.is_direct:
+    if draft.by_code or draft.is_authored or not marks.layout.is_direct:
         return []
     main, told = MainFindings(marks.ledger), draft.short_answer
     whole = [*takewhile(main.is_overall, told)]
@@ -104,7 +119,7 @@ def status_line(draft: Draft, marks: Markers) -> str:
     """
     ledger = marks.ledger
     disputed = [marks.headings[part] for part in _disputed_parts(draft, marks)]
-    told = {section.aspect_id for section in draft.sections}
+    told = draft.covered
     is_open = [each.id for each in ledger.open_aspects()]
     missing, partly = (
         [marks.headings[part] for part in is_open if (part in told) == has_section]
@@ -208,7 +223,7 @@ def render_left_out(draft: Draft, marks: Markers) -> str:
     said = {i for statement in draft.statements for i in statement.evidence}
     said |= {i for cell in ledger.relations.cells.values() for i in cell.evidence}
     told = {part for i in said for part in ledger.book.records[i].answers}
-    told |= {section.aspect_id for section in draft.sections}
+    told |= draft.covered
     answered = (a for a in ledger.aspects.values() if a.state in ANSWERING)
     return _name_parts("left_out", [a for a in answered if a.id not in told], marks)
 
