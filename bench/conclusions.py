@@ -11,32 +11,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from bench.asking import configured_journal
 from bench.claim_check import Row, read_rows
 from bench.page import table
 from bench.table_cells import record_of, run_on
-from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, MemoryStore
 from research.engine.llm_tasks.prompting.ask import ask_model
 from research.engine.llm_tasks.verify import VERIFY_TWICE, verdicts_by_pair, verify_context
-from research.engine.ports import Tools
 from research.engine.report.checking.conclusions import conclusion_faults
 from research.engine.report.draft import Draft, Statement
 from research.engine.verifier.pairs import Pair
 from research.engine.verifier.planting import shown_pair
-from research.llm.client import ChatModel
-from research.llm.settings import ModelSettings
-from research.runtime.program import SystemClock
-from research.search.fallback import NoSearch
 
 PARTS = ("tuning", "held_out")
-BATCH, SECONDS = 13, 3600.0
-"""Conclusions of one call, of which a run has fewer, and how long a model may take for it."""
+BATCH = 13
+"""Conclusions of one call, of which a run has fewer."""
 
 
 def checked_by_code(row: Row) -> tuple[Pair, str]:
@@ -52,32 +45,15 @@ def checked_by_code(row: Row) -> tuple[Pair, str]:
 
 async def ask_verifier(pairs: Sequence[Pair]) -> list[bool]:
     """Return for each pair whether the configured model carries it at both looks."""
-    config = ResearchConfig()
-    model = ChatModel(
-        ModelSettings(
-            os.environ["RESEARCH_MODEL"],
-            base_url=os.environ["OPENAI_BASE_URL"],
-            api_key=os.environ.get("OPENAI_API_KEY", ""),
-            timeout_seconds=SECONDS,
-            first_token_seconds=SECONDS,
-        )
-    )
-    tools = Tools(NoSearch(), None, SystemClock(), model)  # type: ignore[arg-type]
-    journal = Journal(MemoryStore(), tools, Meter(config), analyst=model.name)
-    await journal.open()
+    attempts = ResearchConfig().max_model_attempts
     carried: list[bool] = []
-    try:
+    async with configured_journal() as journal:
         for at in range(0, len(pairs), BATCH):
             asked = pairs[at : at + BATCH]
-            answer = await ask_model(
-                journal, config.max_model_attempts, f"conclusions/{at}", VERIFY_TWICE,
-                verify_context(asked),
-            )  # fmt: skip
+            place, context = f"conclusions/{at}", verify_context(asked)
+            answer = await ask_model(journal, attempts, place, VERIFY_TWICE, context)
             verdicts = verdicts_by_pair(answer, len(asked), len(asked))
             carried += [each.carried and not each.is_faulty for each in verdicts]
-    finally:
-        await journal.close()
-        await model.aclose()
     return carried
 
 
