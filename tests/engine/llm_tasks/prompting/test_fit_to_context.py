@@ -60,6 +60,15 @@ async def test_a_small_window_is_never_exceeded_and_what_matters_stays(window: i
     assert LIT not in ran.report.markdown
 
 
+@pytest.mark.parametrize(("window", "is_whole"), [(8_000, True), (7_999, False)])
+async def test_only_a_window_with_room_for_evidence_has_its_report_written_as_a_whole(
+    window: int, is_whole: bool
+) -> None:
+    model, _ = await asked(window)
+    drafts = [each.system for each in model.requests if each.task == "draft"]
+    assert drafts and all(("- `sections`" in system) is is_whole for system in drafts)
+
+
 async def test_prompts_of_long_pages_are_fitted_in_the_thread_for_texts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

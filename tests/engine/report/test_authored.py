@@ -1,0 +1,160 @@
+"""A standard report has the sections that its author named and ordered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.llm_tasks.answers import SectionAnswer
+from research.engine.llm_tasks.authored import (
+    heading_of,
+    open_number,
+    read_sections,
+    steps_of,
+    texts_of,
+)
+from research.engine.report.draft import Statement, cite_ids
+from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
+
+DESIGNED = "The Harrow Point lighthouse was designed by Edda Marlow. [E1]"
+TRAINED = "Edda Marlow learned her trade at the Calder foundry in Leith. [E2]"
+OWNED = "The Calder foundry belonged to Ruth Ansel until it closed in 1912. [E3]"
+SOLD = "Ruth Ansel owned the Calder foundry and sold its tools in 1912. [E4]"
+LOOK = "Look for the papers of Edda Marlow at the Calder foundry, where she learned. [E1, E2]"
+
+
+def section(heading: str, on: str, *statements: str) -> dict[str, Any]:
+    return {"heading": heading, "on": on.split(), "statements": list(statements)}
+
+
+async def asked(*sections: dict[str, Any], **answer: Any) -> tuple[Oracle, Ran]:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    draft = {"verdict": [], "short_answer": [], "sections": [*sections], **answer}
+    world.model.twists["draft"] = lambda _: draft
+    ran = await world.ask(CHAIN.question, verifier=QUALIFIED)
+    replayed = await world.replay(CHAIN.question, verifier=QUALIFIED)
+    assert replayed.final() == ran.final() and not replayed.journal.divergences
+    return world.model, ran
+
+
+def headings(ran: Ran) -> list[str]:
+    lines = ran.report.markdown.splitlines()
+    return [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+
+
+async def test_sections_stand_in_the_order_and_under_the_headings_of_their_author() -> None:
+    _, ran = await asked(
+        section("The foundry and its owner", "A3 A2", OWNED, f"¶ {TRAINED}", SOLD),
+        section("Who designed it", "A1", DESIGNED),
+        verdict=[DESIGNED],
+        short_answer=[f"The foundry: {SOLD}"],
+    )
+    assert headings(ran)[:2] == ["The foundry and its owner", "Who designed it"]
+    told = ran.report.markdown
+    assert "closed in 1912. [5]\n\nEdda Marlow learned" in told or "\n\nEdda Marlow learned" in told
+    top = told.partition("\n## ")[0]
+    assert top.split("**Short answer.** ")[1].startswith("The Harrow Point lighthouse was designed")
+    assert "\n- **The foundry:** Ruth Ansel owned" in top
+    assert "Where was the designer trained?" not in told, "that is told under another heading"
+
+
+async def test_steps_stand_behind_their_section_under_the_heads_of_their_author() -> None:
+    steps = ["# At the foundry", LOOK, "# In Leith", f"Ask there. {TRAINED}"]
+    _, ran = await asked(
+        section("Who designed it", "A1", DESIGNED),
+        section("How to go on", "A2 A3 steps", TRAINED, OWNED),
+        next_steps=steps,
+    )
+    top, _, below = ran.report.markdown.partition("## How to go on")
+    assert "Look for the papers" not in top
+    assert below.index("closed in 1912") < below.index("**At the foundry**")
+    assert below.index("1. Look for the papers") < below.index("## Sources")
+
+
+async def test_a_section_with_nothing_but_steps_gives_them_its_heading() -> None:
+    _, ran = await asked(
+        section("Who designed it", "A1 A2 A3", DESIGNED, TRAINED, OWNED),
+        section("What to do first", "steps"),
+        next_steps=[LOOK],
+    )
+    assert headings(ran)[:2] == ["Who designed it", "What to do first"]
+    assert "1. Look for the papers" in ran.report.markdown.split("## What to do first")[1]
+
+
+async def test_an_open_point_that_the_short_answer_names_stands_there_as_open() -> None:
+    _, ran = await asked(
+        section("Who designed it", "A1", DESIGNED),
+        section("Her training", "A2 A3", TRAINED, OWNED),
+        verdict=[DESIGNED],
+        short_answer=["open 1", "open 7"],
+        open=["A2: how long the training took"],
+    )
+    top = ran.report.markdown.partition("\n## ")[0]
+    assert "how long the training took." in top and top.count("- **") == 1
+
+
+def asked_chain() -> Ledger:
+    return ledger(*(part.question for part in CHAIN.parts), question=CHAIN.question)[0]
+
+
+def read(*sections: dict[str, Any]) -> list[tuple[str, tuple[str, ...], str, int]]:
+    """Return sub-question, covered ones, heading and number of statements of each section."""
+    known = asked_chain()
+    told = [SectionAnswer.model_validate(each) for each in sections]
+    said = [cite_ids(text, known) for text in texts_of(told)]
+    found = read_sections(told, said, known).sections
+    return [(s.aspect_id, s.covers, s.heading, len(s.statements)) for s in found]
+
+
+def test_each_section_is_kept_under_a_sub_question_that_no_other_is_under() -> None:
+    found = read(
+        section("Design", "A1 A2", "A."),
+        section("Another", "A1", "B.", "C."),
+        section("A third", "A9", "D."),
+    )
+    assert [each[0] for each in found] == ["A1", "A2", "A3"]
+    assert found[0][1:] == (("A2",), "Design", 1) and found[1][1:] == (("A1",), "Another", 2)
+
+
+def test_a_section_for_which_no_sub_question_is_left_goes_on_in_the_one_before() -> None:
+    found = read(*(section(f"Part {name}", "A1", f"{name}.") for name in "wxyz"))
+    assert [each[3] for each in found] == [1, 1, 2]
+    assert read(section("", "A1"), section("Told", "A2", "A."))[0][:2] == ("A2", ())
+
+
+@pytest.mark.parametrize(
+    ("heading", "shown"),
+    [
+        ("how to go", "How to go"),
+        ("## The lighthouse: [E1]", "The lighthouse"),
+        ("Built in 1887", ""),
+        ("Why Brunel was right", ""),
+        ("Why Marlow was right", "Why Marlow was right"),
+        ("One two three four five six seven eight nine ten eleven twelve thirteen", ""),
+        ("", ""),
+    ],
+)
+def test_a_heading_has_no_number_or_name_that_its_section_lacks(heading: str, shown: str) -> None:
+    own = [Statement("Edda Marlow designed it.", ("E1",))]
+    assert heading_of(heading, own, asked_chain()) == shown
+
+
+def test_steps_are_read_with_the_heads_that_they_stand_under() -> None:
+    told = ["Ask.", "# Before", "Look.", "Write.", "# On the day", "Go."]
+    assert steps_of(told, asked_chain()) == [
+        ("Ask.", ""),
+        ("Look.", "Before"),
+        ("Write.", "Before"),
+        ("Go.", "On the day"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("open 1", 1), ("Open 12.", 12), ("The open 1 is far.", 0), ("open", 0), ("1", 0)],
+)
+def test_a_point_of_the_short_answer_may_stand_for_an_open_one(text: str, number: int) -> None:
+    assert open_number(text) == number
