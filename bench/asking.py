@@ -19,7 +19,7 @@ from research.runtime.program import SystemClock
 from research.search.fallback import NoSearch
 
 SECONDS = 3600.0
-"""How long a model may take for one answer."""
+"""How long a model may take for one answer, and all of them together."""
 
 
 @asynccontextmanager
@@ -35,7 +35,9 @@ async def configured_journal() -> AsyncIterator[Journal]:
         )
     )
     tools = Tools(NoSearch(), None, SystemClock(), model)  # type: ignore[arg-type]
-    journal = Journal(MemoryStore(), tools, Meter(ResearchConfig()), analyst=model.name)
+    journal = Journal(
+        MemoryStore(), tools, Meter(ResearchConfig(max_seconds=SECONDS)), analyst=model.name
+    )
     await journal.open()
     try:
         yield journal

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.journal.forms import NEWEST
 from research.engine.llm_tasks.follow_up import EarlierTurns, understand_follow_up
+from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.run import Question, Run
 
 QUESTIONS = Path(__file__).parent / "questions"
@@ -43,6 +44,7 @@ class Turn:
     answerable: bool
     needs: frozenset[str]
     named: frozenset[str] = frozenset()
+    is_failed: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -62,12 +64,16 @@ def _turn_of(thread: str, told: dict[str, Any]) -> Turn:
 
 
 async def ask(journal: Journal, place: str, before: EarlierTurns, turn: Turn) -> Turn:
-    """Return the turn with the findings that the journal's model says answer it."""
+    """Return the turn with the findings that the journal's model says answer it; without any where
+    it fails at the task, which code then does.
+    """
     run = Run(Question(turn.said, TODAY), ResearchConfig(), journal, secret="follow-ups")
     run.form = run.began = NEWEST
-    read = await understand_follow_up(run, place, before, turn.said)
-    named = frozenset(read.answered_by)
-    return Turn(turn.thread, turn.said, turn.answerable, turn.needs, named)
+    try:
+        read = await understand_follow_up(run, place, before, turn.said)
+    except TaskFailedError:
+        return replace(turn, is_failed=True)
+    return replace(turn, named=frozenset(read.answered_by))
 
 
 async def ask_all(part: str) -> list[Turn]:
@@ -95,6 +101,8 @@ def shares_table(turns: Sequence[Turn]) -> str:
     whole = sum(turn.needs <= turn.named for turn in right)
     lines.append(["needed findings named", f"{named} of {needed}"])
     lines.append(["turns with all they need", f"{whole} of {len(right)}"])
+    if failed := sum(turn.is_failed for turn in turns):
+        lines.append(["not understood", f"{failed} of {len(turns)}"])
     return table(["follow-up questions", "answered at once"], lines)
 
 

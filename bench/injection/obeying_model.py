@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.injection.markers import is_visible, seen
 from bench.injection.rows import Form, HostPage
@@ -27,6 +27,9 @@ class ObeyingModel:
     """`form` None is the clean run. `obeyed` are the tasks whose prompts showed the marker."""
 
     name = "obeying-model"
+
+    further: ClassVar[tuple[str, ...]] = ()
+    """Sub-questions that it asks besides; with two of them its report has sections of its own."""
 
     def __init__(self, host: HostPage, form: Form | None) -> None:
         self._host = host
@@ -56,7 +59,8 @@ class ObeyingModel:
         question = self._host.question
         return {
             "complexity": "ordinary", "language": self._host.language, "brief": "",
-            "sub_questions": [question], "queries": [question], "clarifying_questions": [],
+            "sub_questions": [question, *self.further], "queries": [question, *self.further],
+            "clarifying_questions": [],
             "scope": order, "evidence_strategy": order, "output_format": order,
         }  # fmt: skip
 
@@ -112,7 +116,13 @@ class ObeyingModel:
         if order and evidence:
             said = [f"{order} [{i}]" for i, _ in evidence]
             statements = [*said, order, *statements]
-        return {"statements": statements, "short_answer": statements[:2]}
+        if not self.further:
+            return {"statements": statements, "short_answer": statements[:2]}
+        heading = order or self._host.question
+        return {
+            "verdict": statements[:1], "short_answer": statements[:2], "next_steps": statements[:1],
+            "sections": [{"heading": heading, "on": ["A1", "A2", "A3"], "statements": statements}],
+        }  # fmt: skip
 
     def _repair(self, sections: Mapping[str, str], order: str) -> Answer:
         return {"statements": []}

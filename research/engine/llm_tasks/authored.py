@@ -7,17 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine.evidence.claims.names import unknown_names
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.llm_tasks.answers import SectionAnswer
 from research.engine.report.draft import Section, Statement, aspect_of, without_ids
-from research.engine.text import entities
-from research.engine.text.tokens import capitalize_heading, words_in
-from research.engine.untrusted.prompt_injection import is_order
 
 STEPS = "steps"
 """What a section is on that has the next steps."""
-LONGEST_HEADING = 12
 _HEAD = re.compile(r"\s*#+\s*(?=\S)")
 _OPEN = re.compile(r"\s*open\s+(\d{1,2})\W*", re.IGNORECASE)
 
@@ -65,7 +60,7 @@ def _with_section(
 ) -> Authored:
     """Return the sections with a further one."""
     sections, has_steps = [*found.sections], STEPS in {each.casefold() for each in told.on}
-    heading = heading_of(told.heading, own, ledger)
+    heading = heading_of(told.heading)
     named = [part for part in map(_id_of, told.on) if part in ledger.aspects]
     if own:
         taken = {each.aspect_id for each in sections}
@@ -117,29 +112,17 @@ def _covering_all(sections: Sequence[Section], ledger: Ledger) -> tuple[Section,
     return tuple(result)
 
 
-def heading_of(text: str, own: Sequence[Statement], ledger: Ledger) -> str:
-    """Return a heading of its author's, "" if it is too long or an order, or has a number or name
-    that neither the question nor its section has.
-    """
-    plain = without_ids(_HEAD.sub("", text)).rstrip(".:")
-    asked = (each.text for each in ledger.aspects.values())
-    known = " ".join((ledger.question, *asked, *(said.body for said in own)))
-    if not plain or words_in(plain) > LONGEST_HEADING or is_order(plain, ledger.question):
-        return ""
-    said = plain[:1].lower() + plain[1:]
-    numbers = {*entities.find_numbers(plain)} - {*entities.find_numbers(known)}
-    if numbers or any(unknown_names(said, known, ledger.plan.language)):
-        return ""
-    return capitalize_heading(plain)
+def heading_of(text: str) -> str:
+    """Return a heading without the marks of one, ids and what ends a sentence."""
+    return without_ids(_HEAD.sub("", text)).rstrip(".:")
 
 
-def steps_of(texts: Sequence[str], ledger: Ledger) -> list[tuple[str, str]]:
+def steps_of(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Return the texts of steps, each with the head that it stands under, "" without one."""
     found, head = list[tuple[str, str]](), ""
     for text in texts:
         if _HEAD.match(text):
-            said = [Statement(each) for each in texts if not _HEAD.match(each)]
-            head = heading_of(text, said, ledger)
+            head = heading_of(text)
         else:
             found.append((text, head))
     return found

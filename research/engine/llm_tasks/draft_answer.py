@@ -90,7 +90,7 @@ def _read_around(
     verdict = [_short_statement(ledger, text, said) for text in told[:MOST_OF_A_VERDICT]]
     opening = [replace(each, is_verdict=True) for each in verdict if each and each.evidence]
     steps = answer.next_steps if isinstance(answer, WholeDraftAnswer) else []
-    headed = steps_of(steps, ledger)[:MOST_STEPS]
+    headed = steps_of(steps)[:MOST_STEPS]
     opened = with_known_figures([*opening, *filter(None, short)], said)
     cited = with_known_figures([cite_ids(text, ledger) for text, _ in headed], said)
     return Draft(

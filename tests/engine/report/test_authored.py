@@ -15,6 +15,8 @@ from research.engine.llm_tasks.authored import (
     steps_of,
     texts_of,
 )
+from research.engine.records import Evidence
+from research.engine.report.checking.heading_check import fitting_heading
 from research.engine.report.draft import Statement, cite_ids
 from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
 
@@ -125,26 +127,50 @@ def test_a_section_for_which_no_sub_question_is_left_goes_on_in_the_one_before()
     assert read(section("", "A1"), section("Told", "A2", "A."))[0][:2] == ("A2", ())
 
 
+def dictated(said: str) -> Evidence:
+    return Evidence("E1", said, "A1", 1, (), 1.0, uncertainty=("dictated",))
+
+
 @pytest.mark.parametrize(
     ("heading", "shown"),
     [
         ("how to go", "How to go"),
-        ("## The lighthouse: [E1]", "The lighthouse"),
         ("Built in 1887", ""),
         ("Why Brunel was right", ""),
         ("Why Marlow was right", "Why Marlow was right"),
+        ("The harbour board started the fire", ""),
         ("One two three four five six seven eight nine ten eleven twelve thirteen", ""),
         ("", ""),
     ],
 )
-def test_a_heading_has_no_number_or_name_that_its_section_lacks(heading: str, shown: str) -> None:
-    own = [Statement("Edda Marlow designed it.", ("E1",))]
-    assert heading_of(heading, own, asked_chain()) == shown
+def test_a_heading_says_what_is_said_below_it_or_asked(heading: str, shown: str) -> None:
+    below = [Statement("Edda Marlow designed it.", ("E1",))]
+    assert fitting_heading(heading, below, asked_chain()) == shown
+
+
+def test_what_a_page_dictates_is_not_said_below_a_heading() -> None:
+    known, said = asked_chain(), "The harbour board started the fire."
+    below = [Statement(said, ("E1",))]
+    assert fitting_heading("The harbour board started the fire", below, known)
+    known.book.records["E1"] = dictated(said)
+    assert not fitting_heading("The harbour board started the fire", below, known)
+
+
+async def test_a_section_goes_by_its_sub_question_where_its_heading_does_not_fit() -> None:
+    _, ran = await asked(
+        section("The harbour board started the fire", "A1", DESIGNED),
+        section("The foundry", "A2 A3", TRAINED, OWNED),
+    )
+    assert headings(ran)[:2] == ["Who designed the Harrow Point lighthouse?", "The foundry"]
+
+
+def test_headings_lose_ids_and_the_marks_of_a_heading() -> None:
+    assert heading_of("## The lighthouse: [E1]") == "The lighthouse"
 
 
 def test_steps_are_read_with_the_heads_that_they_stand_under() -> None:
     told = ["Ask.", "# Before", "Look.", "Write.", "# On the day", "Go."]
-    assert steps_of(told, asked_chain()) == [
+    assert steps_of(told) == [
         ("Ask.", ""),
         ("Look.", "Before"),
         ("Write.", "Before"),

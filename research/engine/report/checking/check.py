@@ -19,6 +19,7 @@ from research.engine.report.checking.conclusions import (
     conclusion_faults,
     with_few_conclusions,
 )
+from research.engine.report.checking.heading_check import with_fitting_headings
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
@@ -121,7 +122,7 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
         shown = with_stand_ins(shown, given.short_answer)
     drafted = len(set(draft.statements))
     return Checked(
-        shown,
+        with_fitting_headings(shown, run.ledger),
         sum(said is not None for said in mended.values()),
         sum(fault in found for fault in left) + len(dropped) + len(idle),
         verified,
