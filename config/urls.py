@@ -119,6 +119,9 @@ urlpatterns = [
     path("runs/<slug:public_id>/revise/", threads.revise_report, name="revise"),
     path("runs/<slug:public_id>/reshape/", threads.reshape_report, name="reshape"),
     path("runs/<slug:public_id>/dig-further/", threads.dig_further, name="dig_further"),
+    path(
+        "runs/<slug:public_id>/research-further/", threads.research_further, name="research_further"
+    ),
     path("runs/<slug:public_id>/follow-up/", threads.follow_up, name="follow_up"),
     path("runs/<slug:public_id>/topic/", threads.settle_topic, name="settle_topic"),
     path("threads/<slug:public_id>/", threads.show_thread, name="thread"),

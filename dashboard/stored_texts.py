@@ -52,7 +52,9 @@ TEMPLATES = (
         "Stopped: none of the pages found last could be read, and other queries led to no readable page either (%(tried)s). %(answered)s."
     ),
     _("Stopped: the whole tree was searched. %(answered)s."),
-    _("Answered from what was found before, without a new search."),
+    _("Answered from %(records)s, without a new search."),
+    _("1 earlier finding"),
+    _("%(n)s earlier findings"),
     _(
         "Stopped: %(last)s and hardly improved the result: %(gain)s points, less than the %(least)s asked for. %(answered)s."
     ),
@@ -161,6 +163,7 @@ TEMPLATES = (
     _("Written by the model"),
     _("Revised after a review"),
     _("Follow-up question"),
+    _("Researched further"),
     _("Shorter"),
     _("Longer"),
     _("As a table"),
@@ -315,6 +318,7 @@ TEMPLATES = (
     _("A later run builds on this one and has not ended yet; cancel it, or wait for its end."),
     _("This run ended before it had a plan; ask the question again instead."),
     _("This run has no report."),
+    _("This run was researched; dig deeper or ask a follow-up question instead."),
     _("Only a finished report can be shared."),
     _("Sharing reports is turned off on this server."),
     _("No evidence of this report was rejected."),

@@ -75,7 +75,7 @@ TABLE = (
     Default("A8", "top 3 gaps", topics.TOP_GAPS, 3),
     Default("A8", "top 2 directions", topics.TOP_DIRECTIONS, 2),
     Default("A9", "up to 3 times", CONFIG.max_model_attempts - 1, 3),
-    Default("A10", "18 reasons", len(StopReason), 18),
+    Default("A10", "19 reasons", len(StopReason), 19),
     Default("A13", "`adaptive`, the default", CONFIG.deep_research_mode, "adaptive"),
     Default("A14", "breadth (4)", CONFIG.deep_research_breadth, 4),
     Default("A14", "units at once (4)", CONFIG.max_concurrent_research_units, 4),

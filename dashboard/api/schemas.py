@@ -80,9 +80,7 @@ class Payload(Storable):
 
 class NewRun(Payload):
     question: Question
-    depth: Depth | None = Field(
-        None, description="How much may be spent; the installation's default if not given."
-    )
+    depth: Depth | None = Field(None, description="The installation's default if not given.")
     sources: Literal["web", "documents", "both", "samples"] | None = Field(
         None, description="What to search, as listed under `/settings`."
     )
@@ -92,9 +90,7 @@ class NewRun(Payload):
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Knobs by name, as listed under `/settings`."
     )
-    ask_first: bool = Field(
-        False, description="Ask clarifying questions and show the plan before research begins."
-    )
+    ask_first: bool = Field(False, description="Clarify, and show the plan, before research.")
 
 
 # --- commands ----------------------------------------------------------------------------
@@ -270,7 +266,13 @@ class Deeper(Payload):
     max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
-NewVersion = Annotated[Revise | Reshape | Deeper, Field(discriminator="kind")]
+class Further(Payload):
+    """Research of a follow-up that was answered at once from earlier findings."""
+
+    kind: Literal["further"]
+
+
+NewVersion = Annotated[Revise | Reshape | Deeper | Further, Field(discriminator="kind")]
 KINDS = frozenset(
     kind
     for union in (NewCommand, NewVersion)
@@ -318,10 +320,7 @@ class CollectionOut(Schema):
     state: str
     documents: int
     unreadable: int
-    folder: str = Field(
-        description="Folder of the server that is read where it is; empty for uploads, and for "
-        "collections of others."
-    )
+    folder: str = Field(description="Folder on the server; empty for uploads, and for others.")
     problem: str
 
 

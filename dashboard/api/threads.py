@@ -15,6 +15,7 @@ from dashboard.api.runs import created_run, run_summary
 from dashboard.api.schemas import (
     Deeper,
     FollowUp,
+    Further,
     NewVersion,
     Reshape,
     RunOut,
@@ -68,8 +69,8 @@ def create_version(
     payload: NewVersion,
     idempotency_key: IdempotencyKey = None,
 ) -> HttpResponse:
-    """Revise, reshape or dig deeper: a new run. Repeated while that one is active, returns it;
-    with an `Idempotency-Key` also later.
+    """Revise, reshape, dig deeper or research further: a new run. Repeated while that one is
+    active, returns it; with an `Idempotency-Key` also later.
     """
     run = queries.find_run(request.auth.user, run_id)
     make, rows = partial(make_version, request.auth, run, payload), Run.objects.filter(parent=run)
@@ -83,7 +84,10 @@ def ask_follow_up(
     payload: FollowUp,
     idempotency_key: IdempotencyKey = None,
 ) -> HttpResponse:
-    """Repeated while that run is active, returns it; with an `Idempotency-Key` also later."""
+    """What earlier findings answer is answered from them, without a search (`termination_reason`
+    `known_before`). Repeated while that run is active, returns it; with an `Idempotency-Key` also
+    later.
+    """
     run = queries.find_run(request.auth.user, run_id)
     limit = _cost_limit(request.auth, run, None)
     ask = partial(threads.follow_up, request.auth.user, run, payload.question, limit)
@@ -99,6 +103,8 @@ def make_version(caller: Caller, run: Run, version: NewVersion) -> Run:
         case Deeper():
             limit = _cost_limit(caller, run, version.max_cost_usd)
             return threads.dig_deeper(caller.user, run, version.sub_questions, limit)
+        case Further():
+            return threads.research_further(caller.user, run, _cost_limit(caller, run, None))
         case _:
             return threads.revise_report(caller.user, run)
 

@@ -348,7 +348,7 @@ def _describe_end(rows: RunRows) -> str:
 
 def _describe_judging(rows: RunRows) -> str:
     quality = rows.progress.quality
-    if quality.score is None:
+    if quality.score is None or rows.run.answered_at_once:
         return ""
     if rows.judged_by_model:
         told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")

@@ -24,7 +24,7 @@ from research.engine.assessment.answer_status import ANSWERED
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading, unique_texts
 from research.models import Run, Thread
-from research.models.runs import WRITTEN_BY_MODEL
+from research.models.runs import WRITTEN_BY_MODEL, Mode
 from research.readmodel.progress import evidence_gate
 from research.readmodel.progress_parts import AspectPart
 from research.runtime import installation
@@ -53,11 +53,15 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
     run = rows.run
     shown: dict[str, Any] = {"versions": versions_context(run)}
     if run.plan is not None or not run.ended:
-        shown |= {"follow_up_form": FollowUpForm()}
+        shown |= {"follow_up_form": follow_up_form(run)}
     if run.ended and rows.report and rows.report.markdown:
         shown |= {"suggested": suggested_questions(rows)}
     if run.plan is not None and run.ended:
-        shown |= {"deeper": dig_deeper_context(rows), **review_context(rows)}
+        shown |= review_context(rows)
+        if run.answered_at_once:
+            shown["answered_at_once"] = True
+        else:
+            shown["deeper"] = dig_deeper_context(rows)
     if (without := written_without_model(run)) is not None:
         shown["without_model"] = without
     if rows.flagged:
@@ -65,6 +69,14 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
     if rows.report and rows.report.markdown:
         shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
     return {"afterwards": shown | forms}
+
+
+def follow_up_form(run: Run, data: Any = None) -> FollowUpForm:
+    """Return the form for the next question; the earlier findings may answer it only if a model
+    that is asked everything says so.
+    """
+    asks_model = has_model() and run.config.get("model_profile") != "small"
+    return FollowUpForm(data, at_once=asks_model and run.mode == Mode.ADAPTIVE)
 
 
 def written_without_model(run: Run) -> dict[str, Any] | None:
@@ -239,7 +251,7 @@ def versions_context(run: Run) -> dict[str, Any]:
 
 
 def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
-    is_first = row.kind in {"initial", "follow_up"}
+    is_first = row.kind in {"initial", "follow_up"} and not row.origin_id
     return {
         "number": number,
         "url": reverse("run", args=[row.public_id]),

@@ -18,6 +18,8 @@ MOST_USD = 1_000
 
 
 class FollowUpForm(forms.Form):
+    """The next question. Without `at_once`, earlier findings alone never answer it."""
+
     said = forms.CharField(
         label=_("Ask a follow-up"),
         max_length=TURN_LENGTH,
@@ -32,9 +34,20 @@ class FollowUpForm(forms.Form):
     depth = forms.ChoiceField(
         label=_("Depth"),
         required=False,
-        choices=[("", _("Same depth")), *CHOICES["research_depth"]],
+        choices=[
+            ("", _("From what was found, if it suffices")),
+            ("quick", _("New research: quick")),
+            ("standard", _("New research: standard")),
+            ("thorough", _("New research: thorough")),
+        ],
     )
     use_required_attribute = False
+
+    def __init__(self, data: Any = None, *, at_once: bool = True) -> None:
+        super().__init__(data)
+        self.at_once = at_once
+        if not at_once:
+            self.fields["depth"].choices = [("", _("Same depth")), *CHOICES["research_depth"]]
 
 
 class ReshapeForm(forms.Form):

@@ -146,13 +146,14 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     spent, priced = usage.time_spent(run), priced_usage(run)
     shown = request.GET.get("show", "")
-    context = {
+    context: dict[str, Any] = {
         "run": run_head(run),
         "footer": run_footer(run),
         "filters": call_filters(spent, shown),
         "spent": spending_lines(spent),
         "by_stage": usage_by_stage(priced),
         "by_model": usage_by_model(priced),
+        "at_once": worded(run.termination_text or "") if run.answered_at_once else "",
         "can_replay": what_if.can_replay(run),
     }
     if shown in SHOWN:

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from dashboard.contexts.thread import thread_context
+from dashboard.contexts.thread import follow_up_form, thread_context
 from dashboard.forms.form_errors import by_form
-from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
+from dashboard.forms.thread_forms import DeeperForm, ReshapeForm
 from dashboard.queries import queries, thread_queries
 from dashboard.stored_texts import worded
 from dashboard.views.run import page_of, send_command
@@ -70,13 +70,19 @@ def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
 @by_form
 def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    form = FollowUpForm(request.POST)
+    form = follow_up_form(run, request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, follow_up_form=form)
     said, depth = form.cleaned_data["said"], form.cleaned_data["depth"]
     return create_and_redirect(
         request, run, lambda: threads.follow_up(request.user, run, said, depth=depth)
     )
+
+
+@by_form
+def research_further(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    return create_and_redirect(request, run, lambda: threads.research_further(request.user, run))
 
 
 @by_form

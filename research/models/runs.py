@@ -243,6 +243,11 @@ class Run(models.Model):
         return self.analyst != "extractive"
 
     @property
+    def answered_at_once(self) -> bool:
+        """Return whether earlier findings of the thread answered a follow-up, without a search."""
+        return self.termination_reason == StopReason.KNOWN_BEFORE
+
+    @property
     def plans_anew(self) -> bool:
         """Return whether a comment changes the plan: without a model the same plan would result."""
         return self.has_model and self.mode == Mode.ADAPTIVE

@@ -38,6 +38,7 @@ READER_LENGTH = 100
 NOT_ENDED = "This run has not ended yet."
 NO_PLAN = "This run ended before it had a plan; ask the question again instead."
 NO_REPORT = "This run has no report."
+NOT_AT_ONCE = "This run was researched; dig deeper or ask a follow-up question instead."
 NOTHING_REJECTED = "No evidence of this report was rejected."
 NEEDS_A_MODEL = (
     "Without a model a report can be made shorter or a table. Every other version takes a model; "
@@ -121,13 +122,14 @@ def follow_up(
 
     What the earlier findings answer is answered from them, without a search, unless settings,
     sources or a `depth` are given; those not given are the earlier run's. `cost_usd` limits the new
-    run's cost. Without `asks_back` the run waits for nobody: another
-    topic starts anew, and the plan needs no approval. The same `idempotency_key` returns the same
-    run.
+    run's cost. Without `asks_back` the run waits for nobody: another topic starts anew, and the
+    plan needs no approval. The same `idempotency_key` returns the same run.
     """
     text = _clean_line(said, "question", TURN_LENGTH)
     is_plain = not depth and config is None and sources is None
-    seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back, at_once=is_plain)
+    _need_plan(actor, run)
+    seed = seeds.snapshot_follow_up(run)
+    seed = replace(seed, asks_about_topic=asks_back, at_once=is_plain)
     changes = config.model_dump(mode="json") if config else {}
     changes |= {"research_depth": depth} if depth else {}
     if cost_usd is not None:
@@ -145,13 +147,30 @@ def follow_up(
     )
 
 
+def research_further(actor: AbstractUser, run: Run, cost_usd: float | None = None) -> Run:
+    """Create a new version of a follow-up that was answered at once, for which it is researched.
+
+    Settings and sources are those of the run; `cost_usd` limits the new run's cost.
+    """
+    _need_plan(actor, run)
+    if not run.answered_at_once:
+        raise ServiceError(NOT_AT_ONCE)
+    seed = replace(seeds.snapshot_follow_up(run), asks_about_topic=False)
+    changes = {} if cost_usd is None else {"max_cost_usd": cost_usd}
+    return _create(actor, run, seed, reason="Researched further", changes=changes)
+
+
 def _snapshot(actor: AbstractUser, run: Run, kind: SeedKind) -> Seed:
+    _need_plan(actor, run)
+    return seeds.snapshot_run(run, kind)
+
+
+def _need_plan(actor: AbstractUser, run: Run) -> None:
     require_access(actor, run)
     if not run.ended:
         raise ServiceError(NOT_ENDED)
     if run.plan is None:
         raise ServiceError(NO_PLAN)
-    return seeds.snapshot_run(run, kind)
 
 
 def _need_report(run: Run) -> None:

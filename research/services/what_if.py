@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 
 from research.engine.journal import EarlierFormError
+from research.engine.records import StopReason
 from research.models import Run, WhatIf
 from research.models.runs import REWRITES, Mode
 from research.runtime.program import ENGINE_VERSION
@@ -41,7 +42,8 @@ class ThresholdEffect:
 
 
 def can_replay(run: Run) -> bool:
-    return run.status == "completed" and run.mode == Mode.ADAPTIVE and run.kind not in REWRITES
+    searched = run.kind not in REWRITES and not run.answered_at_once
+    return run.status == "completed" and run.mode == Mode.ADAPTIVE and searched
 
 
 def replay_with(actor: AbstractUser, run: Run, changes: dict[str, str]) -> Replay:
@@ -62,6 +64,7 @@ def replay_with(actor: AbstractUser, run: Run, changes: dict[str, str]) -> Repla
 def replayable_runs() -> QuerySet[Run]:
     """Return the runs that can be replayed, newest first."""
     done = Run.objects.filter(status="completed", mode=Mode.ADAPTIVE)
+    done = done.exclude(termination_reason=StopReason.KNOWN_BEFORE)
     return done.exclude(kind__in=REWRITES).order_by("-created_at", "-pk")
 
 

@@ -84,6 +84,28 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     return apply_review(seed, *_judged(rows))
 
 
+def snapshot_follow_up(run: RunRow) -> Seed:
+    """Return the snapshot for a follow-up to a run: of one that was answered at once, with all
+    findings of the run that it was answered from, unless that was deleted.
+    """
+    seed, searched = snapshot_run(run, "follow_up"), run
+    while searched.answered_at_once and searched.parent:
+        searched = searched.parent
+    if searched == run:
+        return seed
+    found = snapshot_run(searched, "follow_up")
+    since = tuple(quote for quote in seed.rejected if quote not in found.rejected)
+    left = apply_review(replace(found, rejected=since), ())
+    return replace(
+        left,
+        question=seed.question,
+        answer=seed.answer,
+        instructions=seed.instructions,
+        rejected=(*found.rejected, *since),
+        ids_used=seed.ids_used,
+    )
+
+
 def labels_left_out(rows: Sequence[EvidenceRow], rejected: Collection[str] = ()) -> frozenset[str]:
     """Return the labels of the records that a review leaves out if these are rejected as well.
 

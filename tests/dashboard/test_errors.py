@@ -10,7 +10,8 @@ from research.models import Run
 
 ON_A_RUN = (
     *("answer", "approve", "send-back", "stop", "pause", "resume", "dig-deeper", "add-topic"),
-    *("drop-topic", "revise", "reshape", "dig-further", "follow-up", "topic"),
+    *("drop-topic", "revise", "reshape", "dig-further", "research-further", "follow-up"),
+    "topic",
 )
 ON_A_COLLECTION = ("add", "remove", "change", "look")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
@@ -24,7 +26,7 @@ PLAN = {
     "language": "en",
     "aspects": [{"text": "How old do oaks get?", "query": "oak age"}],
 }
-ACTIONS = ("revise", "reshape", "dig-further", "follow-up", "topic")
+ACTIONS = ("revise", "reshape", "dig-further", "research-further", "follow-up", "topic")
 
 
 @pytest.fixture
@@ -520,6 +522,92 @@ def test_a_plan_shows_the_form_and_the_reader_of_the_question(run: Run) -> None:
 def test_a_report_may_become_a_memo_questions_and_answers_or_a_review() -> None:
     forms = {"form": "memo"}, {"form": "faq"}, {"form": "review"}
     assert all(ReshapeForm(each).is_valid() for each in forms)
+
+
+def answered_at_once(run: Run) -> Run:
+    """Return a follow-up to a run that its finding answers."""
+    told = "Answered from 1 earlier finding, without a new search."
+    later = make_later(
+        run, origin=None, kind="follow_up", question="And how old are they?", plan=PLAN,
+        termination_reason="known_before", termination_text=told, quality_score=10.0,
+    )  # fmt: skip
+    add_evidence(later, 1)
+    later.rounds.update(number=0, stage="report", decision=told)
+    later.units.all().delete()
+    text, cited = f"# And how old are they?\n\n{QUOTE} [1]\n", run.reports.get().citations
+    Report.objects.create(
+        run=later, number=1, markdown=text, citations=cited, checks={}, evidence_digest="0"
+    )
+    return later
+
+
+def test_what_was_answered_at_once_can_be_researched_further(client: Client, run: Run) -> None:
+    later = answered_at_once(run)
+    soup = BeautifulSoup(page(client, later), "html.parser")
+    assert not soup.select("form[action*=dig-further]") and soup.select(".reshape")
+    [form] = soup.select("form[action*=research-further]")
+    assert form.button and form.button.get_text(strip=True) == "Research this further"
+    post(client, later, "research-further")
+    further = Run.objects.latest("pk")
+    assert (further.question, further.origin, further.thread) == (
+        later.question,
+        later,
+        run.thread,
+    )
+    assert Snapshot.objects.get(run=further).content["at_once"] is False
+    Run.objects.filter(pk=further.pk).update(status="completed")
+    assert "Version 2 of 2" in page(client, further)
+    assert "Newest version: Researched further" in page(client, later)
+    assert "was researched" in post(client, run, "research-further")
+    assert not BeautifulSoup(page(client, run), "html.parser").select(
+        "form[action*=research-further]"
+    )
+
+
+def test_a_run_that_was_answered_at_once_tells_of_no_rounds(client: Client, run: Run) -> None:
+    later, told = answered_at_once(run), "Answered from 1 earlier finding, without a new search."
+    soup = BeautifulSoup(page(client, later), "html.parser")
+    account = {line.dt.get_text(): line.dd.get_text() for line in soup.select(".account > div")}
+    assert account["Ended"] == told and not {"Judged", "Work done"} & {*account}
+    assert not soup.select(".rounds, .chart, .made-of")
+    assert not {"round", "of 10"} & {*soup.select_one(".story").get_text().split()}
+    activity = client.get(f"/runs/{later.public_id}/activity/").content.decode()
+    assert told in activity and "other thresholds" not in activity
+    german = client.get(f"/runs/{later.public_id}/", headers={"Accept-Language": "de"})
+    sentence = BeautifulSoup(german.content, "html.parser").select_one(".verdict-sentence")
+    assert sentence is not None and sentence.get_text(strip=True) == (
+        "Beantwortet aus 1 früheren Fund, ohne neue Suche."
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "first"),
+    [
+        ("m", "adaptive", "From what was found, if it suffices"),
+        ("m", "fixed", "Same depth"),
+        ("", "adaptive", "Same depth"),
+    ],
+)
+def test_a_follow_up_is_answered_at_once_where_a_model_can_tell(
+    client: Client, run: Run, settings: Any, model: str, mode: str, first: str
+) -> None:
+    settings.RESEARCH_MODEL = model
+    Run.objects.filter(pk=run.pk).update(mode=mode)
+    form = BeautifulSoup(page(client, run), "html.parser").select_one("#ask-on")
+    assert form is not None
+    names = [option.get_text() for option in form.select("option")]
+    assert names[0] == first
+    assert ("New research: quick" in names) == (first != "Same depth")
+    assert ("Answers at once" in form.get_text()) == (first != "Same depth")
+
+
+@pytest.mark.parametrize("depth", ["", "quick"])
+def test_a_follow_up_with_a_depth_is_always_researched(
+    client: Client, run: Run, depth: str
+) -> None:
+    post(client, run, "follow-up", said="And elms?", depth=depth)
+    kept = Snapshot.objects.get(run__parent=run).content
+    assert kept["at_once"] is not bool(depth)
 
 
 def test_a_follow_up_may_have_another_depth(client: Client, run: Run) -> None:

@@ -52,6 +52,7 @@ from research.engine.records import (
     key_of,
 )
 from research.engine.text.tokens import term_set
+from research.engine.threads.seed import Seed
 from research.engine.verifier.canary_kinds import rewordings
 from research.engine.verifier.pairs import qualification_pairs
 
@@ -521,6 +522,7 @@ async def run(
     agreed: bool = True,
     verifier: Qualification | None = QUALIFIED,
     documents: tuple[str, ...] = (),
+    seed: Seed | None = None,
     **knobs: Any,
 ) -> Ran:
     """Research with these knobs until it ends, parks, or the journal ends."""
@@ -530,7 +532,7 @@ async def run(
     await journal.open()
     ran = Ran(journal, records)
     try:
-        asked = Question(question, TODAY, agreed, verifier=verifier, documents=documents)
+        asked = Question(question, TODAY, agreed, seed, verifier, documents)
         await run_research(asked, config, journal)
     except (JournalEndsError, ParkedError) as ended:
         ran.ended = ended

@@ -51,6 +51,7 @@ from tests.engine.scripted import (
     page,
     sections_of,
 )
+from tests.engine.threads.test_follow_up import known
 from tests.support.virtual_time import LoopClock
 
 pytestmark = pytest.mark.virtual_time
@@ -310,6 +311,7 @@ REASONS: dict[StopReason, tuple[World, dict[str, Any]]] = {
     StopReason.NO_GAPS: (ending(), {"adaptive_quality_threshold": 9.5}),
     StopReason.STUCK: (stuck(), {}),
     StopReason.NO_NOVELTY: (ending(SIMPLE, **ONGOING), {"adaptive_soft_depth": (5, 5, 5)}),
+    StopReason.KNOWN_BEFORE: known("E1"),
     StopReason.DIMINISHING_QUALITY: (
         ending(SIMPLE, **ONGOING),
         {"adaptive_soft_depth": (5, 5, 5), "min_novelty_threshold": 0, "min_evidence_records": 9},

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from research.engine.config import ResearchConfig
 from research.engine.loop import run_research as the_loop
-from research.models import Evidence, Run, Verdict
+from research.models import Evidence, Run, Snapshot, Verdict
 from research.services import ServiceError, deleting, reviews, runs, threads
 from research.services.threads import REASONS
 from research.threads.seeds import snapshot_run
@@ -518,6 +518,92 @@ def test_another_topic_starts_anew_by_itself_where_nobody_is_asked(ada: Abstract
     deeper = threads.dig_deeper(ada, followed, [followed.aspects.first().label])
     urls = {page["url"] for page in deeper.snapshot.content["pages"]}
     assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)
+
+
+def knowing(*answering: str) -> World:
+    """Return a world whose model names these findings as the answer to a follow-up question."""
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["follow_up"] = lambda answer: {**answer, "answered_by": list(answering)}
+    return world
+
+
+def labels_on(run: Run, words: str) -> list[str]:
+    found = run.evidence.filter(quotes__quote__contains=words).distinct().order_by("pk")
+    return list(found.values_list("label", flat=True))
+
+
+@pytest.fixture
+def at_once(ada: AbstractUser) -> tuple[World, Run, Run]:
+    """A world, a run of it, and its follow-up that the findings on the designer answer."""
+    world = knowing()
+    run = asked(ada, world, CHAIN.question)
+    answering = labels_on(run, "Edda Marlow")
+    assert answering and world.model is not None
+    world.model.twists["follow_up"] = lambda answer: {**answer, "answered_by": answering}
+    return world, run, ended(threads.follow_up(ada, run, AND_WHO), world)
+
+
+@pytest.mark.requirement("D13")
+def test_what_the_thread_knows_is_answered_at_once(at_once: tuple[World, Run, Run]) -> None:
+    _, run, followed = at_once
+    assert (followed.status, followed.termination_reason) == ("completed", "known_before")
+    assert (followed.usage["searches"], followed.usage["fetches"]) == (0, 0)
+    kept = {*followed.evidence.values_list("label", flat=True)}
+    assert kept and kept < {*run.evidence.values_list("label", flat=True)}
+    cited = {label for each in resource(followed)["citations"] for label in each["evidence_ids"]}
+    assert cited and cited <= kept
+    assert "Edda Marlow" in followed.reports.get().short_answer
+    replayed = asyncio.run(replay_run(followed, {}))
+    assert replayed.identical and replayed.divergences == []
+
+
+@pytest.mark.requirement("D13")
+@pytest.mark.parametrize("given", [{"depth": "quick"}, {"config": ResearchConfig()}])
+def test_with_a_depth_or_settings_it_is_researched(
+    ada: AbstractUser, at_once: tuple[World, Run, Run], given: dict[str, Any]
+) -> None:
+    world, run, _ = at_once
+    followed = ended(threads.follow_up(ada, run, "And who designed it?", **given), world)
+    assert followed.status == "completed" and followed.termination_reason != "known_before"
+    assert followed.usage["searches"]
+
+
+@pytest.mark.requirement("D13")
+def test_what_was_answered_at_once_can_be_researched(
+    ada: AbstractUser, bob: AbstractUser, at_once: tuple[World, Run, Run]
+) -> None:
+    world, run, followed = at_once
+    with pytest.raises(ServiceError, match="was researched"):
+        threads.research_further(ada, run)
+    with pytest.raises(PermissionDenied):
+        threads.research_further(bob, followed)
+    further = threads.research_further(ada, followed, cost_usd=0.5)
+    assert threads.research_further(ada, followed, cost_usd=0.5) == further
+    further = ended(further, world)
+    assert (further.question, further.thread) == (AND_WHO, run.thread)
+    assert (further.origin, further.kind) == (followed, "follow_up")
+    assert further.status == "completed" and further.termination_reason != "known_before"
+    assert further.config["max_cost_usd"] == 0.5 and further.usage["searches"]
+    assert quotes_of(followed) & quotes_of(further), "what was found is kept"
+
+
+@pytest.mark.requirement("D13")
+def test_after_an_answer_at_once_all_findings_of_the_thread_are_there(
+    ada: AbstractUser, at_once: tuple[World, Run, Run]
+) -> None:
+    """They are those of the run that searched, but for what was rejected since."""
+    world, run, followed = at_once
+    answering = labels_on(run, "Ruth Ansel")
+    assert answering and not {*answering} & {*labels_on(followed, "")} and world.model is not None
+    world.model.twists["follow_up"] = lambda answer: {**answer, "answered_by": answering}
+    reject(ada, followed, DESIGNED)
+    later = ended(threads.follow_up(ada, followed, "And who owned that place?"), world)
+    assert later.termination_reason == "known_before" and labels_on(later, "") == answering
+    kept = Snapshot.objects.get(run=later).content
+    assert kept["question"] == followed.understood_as
+    assert DESIGNED not in json.dumps(kept["evidence"])
+    assert DESIGNED in json.dumps(kept["rejected"])
 
 
 def test_another_topic_may_belong_to_the_thread(ada: AbstractUser) -> None:

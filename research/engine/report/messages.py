@@ -91,7 +91,7 @@ _SENTENCES = {
         "Stopped: {last} and hardly improved the result{gain}. {Answered}."
     ),
     StopReason.TREE_COMPLETE: "Stopped: the whole tree was searched. {Answered}.",
-    StopReason.KNOWN_BEFORE: "Answered from what was found before, without a new search.",
+    StopReason.KNOWN_BEFORE: "Answered from {known}, without a new search.",
 }
 
 _SOURCED = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
@@ -122,6 +122,7 @@ def stop_message(
             rounds=count_noun(len(ledger.rounds), "round"),
             tried=_tried_text(ledger),
             nothing=_nothing_text(ledger),
+            known=count_noun(len(ledger.evidence), "earlier finding"),
         )
     return sentence + _open_text(ledger, reason)
 

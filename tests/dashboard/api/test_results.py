@@ -110,6 +110,18 @@ def test_digging_deeper_keeps_the_limit_of_the_request(api: Client, finished: Ru
     assert made.config["max_cost_usd"] == 0.25
 
 
+def test_what_was_answered_at_once_is_researched_further(api: Client, finished: Run) -> None:
+    path = f"/api/v1/runs/{finished.public_id}/versions"
+    refused = api.post(path, {"kind": "further"}, content_type="application/json")
+    assert refused.status_code == 409 and "was researched" in refused.json()["detail"]
+    config = {**finished.config, "max_cost_usd": 0.1}
+    Run.objects.filter(pk=finished.pk).update(termination_reason="known_before", config=config)
+    sent = api.post(path, {"kind": "further"}, content_type="application/json")
+    made = Run.objects.get(public_id=sent.json()["id"])
+    assert (made.origin, made.question) == (finished, finished.question)
+    assert (made.kind, made.config["max_cost_usd"]) == ("follow_up", 0.1)
+
+
 def test_a_follow_up_keeps_the_lower_limit(api: Client, finished: Run) -> None:
     Run.objects.filter(pk=finished.pk).update(config={**finished.config, "max_cost_usd": 0.1})
     path = f"/api/v1/runs/{finished.public_id}/follow-ups"

@@ -1,11 +1,13 @@
 """Task `follow_up` (D13): the model's reading of a new turn, or the one by its words."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from research.engine.analyst import analyst_of
 from research.engine.llm_tasks.follow_up import (
     ASTRAY,
+    FINDINGS_CHARACTERS,
     SUMMARY_CHARACTERS,
     TASK,
     EarlierTurns,
@@ -14,9 +16,10 @@ from research.engine.llm_tasks.follow_up import (
 from research.engine.llm_tasks.prompting.ask import PROMPTS, parse_answer
 from research.engine.offline.follow_up import Turn
 from research.engine.ports import ModelFailedError
+from research.engine.records import Evidence
 from research.engine.run import Question, Run
 from tests.engine.llm_tasks.prompting.test_ask import Parrot, journal_of
-from tests.engine.scripted import TODAY
+from tests.engine.scripted import TODAY, page, quoted
 
 BEFORE = EarlierTurns("Who designed the Harrow Point lighthouse?", "Edda Marlow designed it.")
 SAID = "What did it cost?"
@@ -37,6 +40,20 @@ async def turned(*says: str | ModelFailedError, said: str = SAID, **knobs: Any) 
 
 def says(same_topic: bool, question: str) -> str:
     return json.dumps({"same_topic": same_topic, "question": question})
+
+
+COAST = page("https://coast.example/", "It cost nothing to see. It is old.")
+
+
+def finding(number: int, claim: str) -> Evidence:
+    return Evidence(f"E{number}", claim, "A1", 1, (quoted(COAST, "It cost nothing to see."),), 0.9)
+
+
+async def answered_by(*ids: str, same_topic: bool = True) -> tuple[str, ...]:
+    model = Parrot(json.dumps({"same_topic": same_topic, "question": ALONE, "answered_by": ids}))
+    before = replace(BEFORE, findings=[finding(1, "It cost much."), finding(2, "It is old.")])
+    turn = await analyst_of(run_of(model)).understand_follow_up("follow_up", before, SAID)
+    return turn.answered_by
 
 
 def fallbacks(run: Run) -> dict[str, Any]:
@@ -64,6 +81,25 @@ async def test_the_prompt_holds_the_thread_and_the_new_turn() -> None:
         f"# EARLIER QUESTION\n{BEFORE.question}\n\n# WHAT WAS FOUND\nIt is old." in request.prompt
     )
     assert len(request.prompt) < SUMMARY_CHARACTERS + 300
+
+
+async def test_the_model_names_the_findings_that_answer() -> None:
+    assert await answered_by("E2", "E1", "E2") == ("E2", "E1")
+    assert await answered_by("E1", "E7", "A1") == ("E1",), "others are no findings"
+    assert await answered_by() == ()
+    assert await answered_by("E1", same_topic=False) == (), "another topic is not answered"
+
+
+async def test_of_too_many_findings_the_prompt_shows_the_closest() -> None:
+    model = Parrot(says(True, ALONE))
+    others = [
+        finding(n, f"Long ago it was {n} feet high. {'Stone. ' * 1000}") for n in range(1, 20)
+    ]
+    before = replace(BEFORE, findings=[*others, finding(20, "What it cost is known.")])
+    await analyst_of(run_of(model)).understand_follow_up("follow_up", before, SAID)
+    [request] = model.requests
+    assert "[E20] What it cost is known." in request.prompt and "[E19]" not in request.prompt
+    assert len(request.prompt) < FINDINGS_CHARACTERS + 1_000
 
 
 async def test_where_the_model_fails_the_words_decide_and_the_cause_is_counted() -> None:

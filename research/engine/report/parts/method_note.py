@@ -42,7 +42,10 @@ def method_note(
     failed = sum(source.status in LEFT for source in ledger.sources.values())
     asked = "; ".join(f"“{escape_markdown(text)}”" for text in ledger.instructions)
     lines = (
-        (words.count("queries_made", len(ledger.queries)), words.count("pages_read", len(pages))),
+        (
+            words.count("queries_made", len(ledger.queries)) if ledger.queries else "",
+            words.count("pages_read", len(pages)),
+        ),
         (
             words["published_between"].format(first=words.date(days[0]), last=words.date(days[-1]))
             if days
