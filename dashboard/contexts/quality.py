@@ -151,6 +151,7 @@ def line_context(rows: RunRows) -> dict[str, Any]:
     parts = [
         *(_describe_doubt(rows, cited) if is_rated else []),
         *([{"text": answered}] if len(aspects) > 1 else []),
+        *([{"text": _("from earlier findings")}] if run.answered_at_once else []),
         *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
           if cited and is_found else []),
         {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},

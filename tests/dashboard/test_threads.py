@@ -570,6 +570,7 @@ def test_a_run_that_was_answered_at_once_tells_of_no_rounds(client: Client, run:
     account = {line.dt.get_text(): line.dd.get_text() for line in soup.select(".account > div")}
     assert account["Ended"] == told and not {"Judged", "Work done"} & {*account}
     assert not soup.select(".rounds, .chart, .made-of")
+    assert "from earlier findings" in soup.select_one(".verdict-line").get_text()
     assert not {"round", "of 10"} & {*soup.select_one(".story").get_text().split()}
     activity = client.get(f"/runs/{later.public_id}/activity/").content.decode()
     assert told in activity and "other thresholds" not in activity
