@@ -51,9 +51,9 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
     `forms` replaces forms that were submitted with errors.
     """
     run = rows.run
-    shown: dict[str, Any] = {"versions": versions_context(run)}
+    shown: dict[str, Any] = {"versions": versions_context(run), "can_rephrase": has_model()}
     if run.plan is not None or not run.ended:
-        shown |= {"follow_up_form": follow_up_form(run)}
+        shown |= {"follow_up_form": follow_up_form(run, has_model=shown["can_rephrase"])}
     if run.ended and rows.report and rows.report.markdown:
         shown |= {"suggested": suggested_questions(rows)}
     if run.plan is not None and run.ended:
@@ -67,15 +67,15 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
     if rows.flagged:
         shown["doubted"] = doubtful_evidence_context(rows)
     if rows.report and rows.report.markdown:
-        shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
+        shown |= {"reshape_form": ReshapeForm()}
     return {"afterwards": shown | forms}
 
 
-def follow_up_form(run: Run, data: Any = None) -> FollowUpForm:
+def follow_up_form(run: Run, data: Any = None, *, has_model: bool) -> FollowUpForm:
     """Return the form for the next question; the earlier findings may answer it only if a model
     that is asked everything says so.
     """
-    asks_model = has_model() and run.config.get("model_profile") != "small"
+    asks_model = has_model and run.config.get("model_profile") != "small"
     return FollowUpForm(data, at_once=asks_model and run.mode == Mode.ADAPTIVE)
 
 

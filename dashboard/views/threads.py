@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from dashboard.contexts.thread import follow_up_form, thread_context
+from dashboard.contexts.thread import follow_up_form, has_model, thread_context
 from dashboard.forms.form_errors import by_form
 from dashboard.forms.thread_forms import DeeperForm, ReshapeForm
 from dashboard.queries import queries, thread_queries
@@ -70,7 +70,7 @@ def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
 @by_form
 def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    form = follow_up_form(run, request.POST)
+    form = follow_up_form(run, request.POST, has_model=has_model())
     if not form.is_valid():
         return page_of(request, run, 422, follow_up_form=form)
     said, depth = form.cleaned_data["said"], form.cleaned_data["depth"]
