@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.addresses import is_shared
 from dashboard.contexts.evidence import count_sources
+from dashboard.markdown.sources import without_file_addresses
 from dashboard.markdown.statements import cited_texts
 from dashboard.queries.run_rows import (
     RunRows,
@@ -103,8 +104,9 @@ class Citation:
 
     @property
     def address(self) -> str:
-        """Return the URL of a web page, or a document's path in its collection: its own address
-        opens nowhere but in the installation that read it.
+        """Return the URL of a web page, or for lists of references a document's path in its
+        collection: its own address opens nowhere but in the installation that read it. Texts to
+        read name a document by its title.
         """
         return self.url if self.on_the_web else words.readable_url(self.url)
 
@@ -164,7 +166,7 @@ def load_contents(run: Run, *, has_quotes: bool = True) -> Contents:
     rows = RunRows(run)
     notes = [REJECTED] if labels_cited(report) & rows.rejected else []
     notes += (_told(each, rows) for each in find_corrections(rows, later_questions(run)))
-    text = _with_notes(report.markdown, list(map(str, notes)))
+    text = _with_notes(without_file_addresses(report.markdown), list(map(str, notes)))
     titled = strip_unprintable(with_title(text, title_of(run), run.question))
     return Contents(run, titled, tuple(load_citations(run, report)), has_quotes)
 

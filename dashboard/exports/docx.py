@@ -167,11 +167,13 @@ def add_citation(document: WordDocument, citation: Citation) -> None:
     add_bookmark(head, f"quote-{citation.number}", citation.number)
     head.add_run(f"[{citation.number}] {citation.title}").bold = True
     section = f" › {citation.section}" if citation.section else ""
-    head.add_run(f"{section}, {citation.dated}: ")
+    head.add_run(f"{section}, {citation.dated}")
+    if citation.on_the_web:
+        head.add_run(": ")
     if citation.web_link:
         add_hyperlink(head, citation.url, citation.web_link)
-    else:
-        head.add_run(citation.address)
+    elif citation.on_the_web:
+        head.add_run(citation.url)
     for heading, passage in citation.headed_passages:
         if heading:
             named = document.add_paragraph(f"› {heading}")

@@ -25,8 +25,8 @@ def render(whole: Contents) -> bytes:
 
 def quote_entry(citation: Citation) -> Iterator[str]:
     place = " › ".join(filter(None, (citation.title, citation.section)))
-    address = f"<{citation.url}>" if citation.on_the_web else unlinked(citation.address)
-    yield f"[{citation.number}] {unlinked(place)} ({citation.dated}): {address}"
+    address = f": <{citation.url}>" if citation.on_the_web else ""
+    yield f"[{citation.number}] {unlinked(place)} ({citation.dated}){address}"
     for heading, passage in citation.headed_passages:
         if heading:
             yield from ("", f"› {unlinked(heading)}")

@@ -48,7 +48,7 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "number": citation.number,
         "title": citation.title,
         "section": citation.section,
-        "address": citation.address,
+        "address": citation.url if citation.on_the_web else "",
         "link": citation.web_link,
         "dated": citation.dated,
         "passages": [

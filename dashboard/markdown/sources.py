@@ -46,6 +46,24 @@ def shareable(markdown: str) -> str:
     return FILE.sub(lambda found: f"<{without_folder(found[1])}>", kept)
 
 
+def without_file_addresses(markdown: str) -> str:
+    """Return a report whose list of sources has the titles and dates of documents alone: their
+    addresses and collections say nothing outside the installation that read them.
+    """
+    return "".join(map(_without_file_address, markdown.splitlines(keepends=True)))
+
+
+def _without_file_address(line: str) -> str:
+    found = LOCAL.search(line) if line.startswith("- ") else None
+    if found is None:
+        return line
+    collection, *folders = unquote(urlsplit(found[2]).path).strip("/").split("/")
+    named = line[: found.start()]
+    for place in ("/".join((collection, *folders[:1])), collection):
+        named = named.removesuffix(f", {place}")
+    return f"{named}{f', {found[1]}' if found[1] else ''}{line[found.end() :]}"
+
+
 def link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, str]) -> None:
     """Link the title of each source and hide the address at the end of its line.
 
