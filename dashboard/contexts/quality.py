@@ -71,8 +71,10 @@ def limits_of(
 
 
 def _describe_nearly_alone(cited: Collection[str]) -> str:
-    """Return that most pages are from one site or collection: at least `NEARLY_ALL` of some."""
-    if len(cited) < LEAST_CITED:
+    """Return that most pages are from one site or collection: at least `NEARLY_ALL` of some. It
+    goes without saying of documents alone, which the asker chose.
+    """
+    if len(cited) < LEAST_CITED or all(map(is_collection, cited)):
         return ""
     origins = (work_of(u) if is_collection(u) else independence_key(u) for u in cited)
     [(origin, count)] = Counter(origins).most_common(1)
@@ -86,8 +88,6 @@ def _describe_nearly_alone(cited: Collection[str]) -> str:
 def _describe_alone(marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
     if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
         return _("one site only")
-    if len(cited) > 1 and all(map(is_collection, cited)) and len({*map(work_of, cited)}) == 1:
-        return _("one collection only")
     if nearly := _describe_nearly_alone(cited):
         return nearly
     alone = Counter(marks)[AnswerStatus.ONE_SOURCE]

@@ -213,11 +213,7 @@ def _all_answered(total: int) -> str:
 
 
 def _sources_text(ledger: Ledger) -> str:
-    """Return how many independent sites the answer has, or how many answers have two; of one work
-    that no others were to be had.
-    """
-    if ledger.is_one_work:
-        return ", from one collection that says each thing once"
+    """Return how many independent sites the answer has, or how many answers have two."""
     if len(ledger.aspects) > 1:
         several = sum(each.mark in FROM_SEVERAL for each in list_statuses(ledger))
         return f", {several} from two or more {voice_noun(ledger)}s" if several else ""

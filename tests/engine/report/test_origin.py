@@ -73,8 +73,11 @@ def test_nine_in_ten_records_have_a_lone_origin(keys: list[list[str]], lone: str
 def test_one_site_is_said_once_and_beside_no_section() -> None:
     known = ledger_of(*of_sites(*["manual.example"] * 9, "b.example"))
     told = report_of(known)
-    assert told.count("9 of 10 findings are from one site, manual.example") == 1
+    assert told.count("rests on manual.example, b.example; every quoted sentence") == 1
     assert "Preliminary" not in told and "more than half" not in told
+    assert "outside sources" not in told and "findings are from" not in told
+    known.began = Form.COMPUTED
+    assert "9 of 10 findings are from one site, manual.example" in report_of(known)
     known.began = Form.REPAIRED
     assert "Preliminary: quoted from one of 2 sites" in report_of(known)
 
@@ -86,9 +89,11 @@ def test_several_sites_are_told_beside_each_section() -> None:
 
 
 def test_a_collection_is_said_once_by_its_name() -> None:
-    told = report_of(ledger_of(*of_collection("manual%2015", 6)))
-    assert told.count("6 of 6 findings are from one collection, manual 15") == 1
+    known = ledger_of(*of_collection("manual%2015", 6))
+    told = report_of(known)
     assert "each statement rests on one of them" not in told and "Preliminary" not in told
+    known.began = Form.COMPUTED
+    assert report_of(known).count("6 of 6 findings are from one collection, manual 15") == 1
 
 
 def test_the_end_of_research_counts_no_answers_from_one_site() -> None:

@@ -142,6 +142,9 @@ def test_a_source_is_shown_with_publisher_kind_and_date(known: Ledger) -> None:
 
 def test_the_method_note_has_three_lines(known: Ledger) -> None:
     known.queries |= {"tower height": 2, "tower metres": 1}
+    for number, status in enumerate(("cited", "read")):
+        url = f"https://s{number}.example/"
+        known.put_source(Source(url, "Tower", f"s{number}.example", 1, status=status))
     known.put_source(Source("https://no.example/", "No", "no.example", 1, status="failed"))
     note = method_note(known, WORDS, {"https://s0.example/"})
     assert note.split("\n") == [

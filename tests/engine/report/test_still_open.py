@@ -118,7 +118,7 @@ def test_without_an_author_the_gaps_of_the_last_assessment_are_listed(known: Led
     assert "\n\n*Still open: the fee in summer.*\n\n## " in told.markdown
     assert told.open_points == (OpenPoint("A1", "the fee in summer"),)
     assert render_report(known, draft, "", 0, 0, Layout()).open_points is None
-    assert ", 1 of them with open points ·" in told.markdown
+    assert ", 1 of them with open points*" in told.markdown
 
 
 @pytest.mark.parametrize(

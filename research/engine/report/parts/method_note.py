@@ -9,6 +9,7 @@ from collections.abc import Set
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Checks
 from research.engine.report.parts.dating import DAY
+from research.engine.report.parts.sources import unused_sources
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
@@ -22,11 +23,9 @@ def method_note(
     ended: str = "",
     today: str = "",
     checks: Checks | None = None,
-    concluded: int = 0,
 ) -> str:
     """Return the note as a section; "" if no page was read. Dates after `today`, if that is given,
-    don't count. It says how statements were checked, if there are `checks`, and how many are
-    conclusions.
+    don't count. It says how statements were checked, if there are `checks`.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
     said nowhere else. Different queries are counted; a search asks one of them, some are made
@@ -38,13 +37,14 @@ def method_note(
     dates = (page.published[:DAY] for page in pages if page.published)
     days = sorted(day for day in dates if not today or day <= today)
     codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
-    unused = sum(page.url not in cited for page in pages)
+    unused = len(unused_sources(ledger, cited))
+    read = len(cited) + unused
     failed = sum(source.status in LEFT for source in ledger.sources.values())
     asked = "; ".join(f"“{escape_markdown(text)}”" for text in ledger.instructions)
     lines = (
         (
             words.count("queries_made", len(ledger.queries)) if ledger.queries else "",
-            words.count("pages_read", len(pages)),
+            words.count("pages_read", read),
         ),
         (
             words["published_between"].format(first=words.date(days[0]), last=words.date(days[-1]))
@@ -58,7 +58,6 @@ def method_note(
         ),
         (words["instructed"].format(told=asked) if asked else "",),
         (_how_checked(words, checks) if checks else "",),
-        (words.count("concluded_how", concluded) if concluded else "",),
         (ended,),
     )
     told = [" · ".join(filter(None, line)) for line in lines]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
@@ -133,6 +133,12 @@ def render_source(
     is_told = not is_read or (page is not None and source.reason == page.note)
     reason = f": {source.reason}" if source.reason and is_told else ""
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
+
+
+def unused_sources(ledger: Ledger, cited: Container[str]) -> list[Source]:
+    """Return the pages that were read but aren't cited, as lists and counts have them."""
+    read = (each for each in ledger.sources.values() if each.status in {"read", "cited"})
+    return [each for each in read if each.url not in cited]
 
 
 def doubt_mark(

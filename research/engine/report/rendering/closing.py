@@ -16,7 +16,12 @@ from research.engine.records import AspectState, Evidence, OpenPoint, Source
 from research.engine.report.checking.next_steps import code_of, proposed_code
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
-from research.engine.report.parts.sources import render_source, site_name, source_names
+from research.engine.report.parts.sources import (
+    render_source,
+    site_name,
+    source_names,
+    unused_sources,
+)
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import quoted_lines
@@ -32,7 +37,9 @@ LEAST_NEW = 0.2
 
 
 def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
-    """One line; of a question that has no answer, or two, it does not count answers."""
+    """One line; of a question that has no answer, or two, it does not count answers. What it rests
+    on is told by the line on trust since `Form.EDITED`.
+    """
     ledger, quotes = marks.ledger, len(marks.quoted)
     records = ledger.book.records
     sites = {
@@ -54,11 +61,17 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
     told += words["with_open"].format(n=counted.with_open) if counted.with_open else ""
     if is_judged_by_code(ledger) and not supporting(ledger):
         where = newest = ""
+    origin = _tell_origin(ledger, words)
+    is_known = bool(origin)
+    if ledger.began >= Form.EDITED:
+        where = origin = ""
+        is_known = is_known or local
     facts = [
         "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
         words["newest"].format(date=words.date(newest)) if newest else "",
-        _tell_origin(ledger, words) or (words["one_page"] if _is_from_one(marks, pages) else ""),
+        origin,
+        words["one_page"] if not is_known and _is_from_one(marks, pages) else "",
         words.count("cut", cut) if cut else "",
         words.count("by_code", by_code) if by_code else "",
         ended.rstrip("."),
@@ -188,12 +201,13 @@ def with_untold_parts(draft: Draft, ledger: Ledger) -> Draft:
             gap.text for gap in ledger.open_gaps() if gap.critical and gap.aspect_id == aspect.id
         ]
         for text in missed:
-            if not any(_shares_words(text, each.text) for each in points):
+            if not any(shares_words(text, each.text) for each in points):
                 points.append(OpenPoint(aspect.id, text))
     return replace(draft, open=tuple(points))
 
 
-def _shares_words(one: str, other: str) -> bool:
+def shares_words(one: str, other: str) -> bool:
+    """Return whether two texts share half of the words of the shorter one."""
     words, others = term_set(one), term_set(other)
     return 2 * len(words & others) >= min(len(words), len(others))
 
@@ -351,7 +365,7 @@ def render_sources(ledger: Ledger, marks: Markers) -> str:
     lines.append("\n".join(
         f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()
     ))  # fmt: skip
-    unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
+    unused = unused_sources(ledger, cited)
     failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]
     if unused:
         lines += [

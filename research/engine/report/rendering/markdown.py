@@ -49,6 +49,7 @@ from research.engine.report.rendering.short_answer import (
     status_line,
 )
 from research.engine.report.rendering.statements import BOX, inline_texts
+from research.engine.report.rendering.trust import render_trust
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import is_unspaced, words_in
 
@@ -150,12 +151,11 @@ def render_report(
     is_late = layout.is_dense or (is_told_whole and layout.is_led)
     early, late = ("", ended) if is_late else (ended, "")
     is_uncounted = bool(status) or _has_no_answer(ledger, draft)
-    parts.insert(2, f"*{render_facts(marks, early, cut, by_code, is_uncounted)}*")
-    parts[3:3] = [left, cut_off, render_steps_left_out(marks)]
+    facts = render_facts(marks, early, cut, by_code, is_uncounted)
     concluded = sum(said.concludes for said in dict.fromkeys(draft.statements))
-    note = method_note(
-        ledger, marks.words, marks.urls, late, layout.today, layout.checks, concluded
-    )
+    parts.insert(2, f"*{facts}*" if facts else "")
+    parts[3:3] = [render_trust(marks, concluded), left, cut_off, render_steps_left_out(marks)]
+    note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
     parts += [render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     disputes = markdown.count(BOX) + len(marks.told_in_one)
