@@ -58,7 +58,9 @@ class Form(IntEnum):
     their titles. A verdict, and a sentence of each section, may conclude what no quote says; all
     cells but figures are verified; and readers are shown headings. Why research ended is told by
     the answers that there are once the report is checked. A model is tested as verifier before its
-    first report is checked. Documents are searched for each thing that is compared.
+    first report is checked. Documents are searched for each thing that is compared. What a report
+    rests on is told in a line of its own, by name. A sub-question that the last assessment left
+    open is answered where its section has several statements and leaves only details open.
     """
 
 

@@ -8,12 +8,16 @@ from research.engine.assessment import stages
 from research.engine.assessment.answer_status import count_answered
 from research.engine.assessment.stop_rule import Stop
 from research.engine.budget.wind_down import cost_of_a_round
+from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.report import messages
+from research.engine.report.draft import Draft
+from research.engine.report.rendering.closing import shares_words
 from research.engine.report.report_gate import Written
 from research.engine.rounds.topics import choose_topics, further_topics, unsearched_aspects
 from research.engine.run import Run
+from research.engine.text.tokens import unique_texts
 
 FINAL = frozenset(
     {
@@ -23,6 +27,10 @@ FINAL = frozenset(
         StopReason.NOTHING_FOUND,
     }
 )
+
+
+LEAST_STATED = 2
+"""Fewest statements of a section that answers what the last assessment left open."""
 
 
 async def finish_research(run: Run, stop: Stop) -> bool:
@@ -48,14 +56,18 @@ async def finish_research(run: Run, stop: Stop) -> bool:
     return True
 
 
-def recount_answers(run: Run) -> None:
+def recount_answers(run: Run, draft: Draft) -> None:
     """Tell why research ended by the answers that there are once a report is checked, as every
-    display counts them: the last look and what authors compared may have added some.
+    display counts them: the last look, what authors compared, and the sections of the `draft` may
+    have added some.
     """
     ledger, state = run.ledger, run.state
     reason, told = state.termination_reason, state.termination_text
     is_rewritten = run.question.seed is not None and run.question.seed.rewrites
-    if run.form < Form.EDITED or reason is None or not told or is_rewritten:
+    if run.form < Form.EDITED:
+        return
+    _count_sections(ledger, draft)
+    if reason is None or not told or is_rewritten:
         return
     text = messages.stop_message(reason, ledger, run.config, run.earned)
     if text == told:
@@ -63,6 +75,27 @@ def recount_answers(run: Run) -> None:
     run.update_state(termination_text=text, verdict=text)
     ledger.retell_decisions(told, text)
     ledger.update_round(answered=count_answered(ledger))
+
+
+def _count_sections(ledger: Ledger, draft: Draft) -> None:
+    """Count as answered each sub-question that the last assessment left open though its section has
+    several statements, unless the author of the report leaves open what it asks, and not only a
+    detail: the author has seen all findings, and what was found since.
+    """
+    if draft.open is None:
+        return
+    records = ledger.book.records
+    for section in draft.sections:
+        aspect = ledger.aspects[section.aspect_id]
+        stated = [each for each in section.statements if each.evidence and not each.quoted]
+        found = unique_texts(i for said in stated for i in said.evidence)
+        points = (each.text for each in draft.open if each.aspect_id == aspect.id)
+        is_open = any(shares_words(text, aspect.text) for text in points)
+        if aspect.state in ANSWERING or is_open or len(stated) < LEAST_STATED:
+            continue
+        sources = {key for i in found for key in records[i].keys}
+        state = AspectState.ANSWERED if len(sources) > 1 else AspectState.ONE_SOURCE
+        ledger.set_aspect(aspect.id, state=state, evidence_ids=tuple(found))
 
 
 def _everything_failed(run: Run) -> bool:

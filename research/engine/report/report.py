@@ -106,7 +106,7 @@ async def compose_report(run: Run) -> Written | None:
         drafted = drafted if drafted.is_authored else gather_rivals(drafted, ledger)
         drafted = with_course_of_events(drafted, ledger)
     checked = await check_draft(run, drafted)
-    recount_answers(run)
+    recount_answers(run, checked.draft)
     checked = replace(checked, draft=without_told_events(checked.draft, ledger))
     checked = replace(checked, draft=with_key_claims(run, checked.draft))
     if run.has_model and not checked.draft.by_code:
