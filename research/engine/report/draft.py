@@ -175,6 +175,15 @@ class Draft:
         """Return the sub-questions that have a section."""
         return frozenset(part for section in self.sections for part in section.parts)
 
+    @property
+    def headings(self) -> dict[str, str]:
+        """Return what their author called the sections, by the sub-questions that they are on; the
+        one that a section is kept under goes by its own.
+        """
+        found = {part: each.heading for each in self.sections for part in each.covers}
+        found |= {each.aspect_id: each.heading for each in self.sections}
+        return {part: heading for part, heading in found.items() if heading}
+
     def section_of(self, part: str) -> Section | None:
         """Return the section on a sub-question."""
         return next((each for each in self.sections if part in each.parts), None)

@@ -183,3 +183,22 @@ def test_a_figure_of_the_question_is_its_asker_s_though_a_quote_has_it(
     assert made.formula == formula
     [before] = compute_formulas(formulas, sources)
     assert "(Q)" not in before.formula and "400 million (E2)" in before.formula
+
+
+SERVER = "One Debian 12 server, Borg (or wait for 2.0?), 1.8 TB; 30 Mbit/s; we keep two years."
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("43.2 TB {= 2 * 12 * 1.8}", "two years (Q) × 12 × 1.8 TB (Q) = 43.2 TB"),
+        (
+            "5.6 days {= 1.8 * 8 * 1000000 / 30 / 86400}",
+            "1.8 TB (Q) × 8 × 1000000 ÷ 30 Mbit/s (Q) ÷ 86400 = 5.6 days",
+        ),
+    ],
+)
+def test_a_version_in_the_question_is_no_figure_of_its_asker_s(text: str, formula: str) -> None:
+    _, formulas = split_formulas(f"It takes {text} in all.")
+    [made] = compute_formulas(formulas, [("E1", QUOTE), (ASKED, SERVER)], marks_asked=True)
+    assert made.formula == formula

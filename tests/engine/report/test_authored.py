@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from research.engine.llm_tasks.authored import (
     texts_of,
 )
 from research.engine.records import Evidence
+from research.engine.report.checking.conclusions import with_few_conclusions
 from research.engine.report.checking.heading_check import fitting_heading
-from research.engine.report.draft import Statement, cite_ids
+from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
 
 DESIGNED = "The Harrow Point lighthouse was designed by Edda Marlow. [E1]"
@@ -184,3 +186,27 @@ def test_steps_are_read_with_the_heads_that_they_stand_under() -> None:
 )
 def test_a_point_of_the_short_answer_may_stand_for_an_open_one(text: str, number: int) -> None:
     assert open_number(text) == number
+
+
+def test_the_status_names_parts_by_the_headings_of_their_sections() -> None:
+    draft = Draft(
+        (),
+        (
+            Section("A1", (), heading="Her work", covers=("A2", "A3")),
+            Section("A2", (), heading="Her training"),
+        ),
+    )
+    assert draft.headings == {"A1": "Her work", "A2": "Her training", "A3": "Her work"}
+    unnamed = replace(draft.sections[1], heading="")
+    assert replace(draft, sections=(draft.sections[0], unnamed)).headings == {
+        "A1": "Her work",
+        "A3": "Her work",
+    }
+
+
+@pytest.mark.parametrize(("size", "kept"), [(4, 3), (8, 4), (9, 5)])
+def test_half_of_an_authors_sentences_may_conclude(size: int, kept: int) -> None:
+    said = tuple(Statement(f"It follows {n}.", ("E1",), concludes=True) for n in range(size))
+    draft = Draft((), (Section("A1", said),), is_authored=True)
+    [section] = with_few_conclusions(draft).sections
+    assert [each.concludes for each in section.statements] == [n < kept for n in range(size)]

@@ -130,8 +130,8 @@ async def test_a_checked_verdict_stands_before_items_that_name_what_they_answer(
     assert top.split("**Short answer.** ")[1].startswith(opening[-1].rstrip("."))
     assert "Pigs" not in report.markdown and "parts of the question are answered" in top
     items = [line for line in top.splitlines() if line.startswith("- ")]
-    is_named = depth == "thorough"
-    assert items and all(line.startswith("- **") is is_named for line in items), (
+    is_named = all(line.startswith("- **") for line in items)
+    assert items and is_named is (depth == "thorough"), (
         "the author of a standard report chooses the points and names them"
     )
     assert opening[-1] not in " ".join(items)

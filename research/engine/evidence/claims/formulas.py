@@ -23,9 +23,11 @@ from research.engine.evidence.claims.operands import (
     NotComputedError,
     Operand,
     as_given,
+    converts_units,
     is_askers,
     is_rounded,
     plain_value,
+    without_numbered_names,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
 from research.engine.text.numerals import (
@@ -37,10 +39,6 @@ from research.engine.text.numerals import (
 from research.engine.text.tokens import normalise_space
 from research.engine.text.units import NO_UNIT
 
-CONVERSIONS = frozenset(
-    (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400)
-)
-"""Numbers that no text has to give: the whole, and what converts units."""
 LONGEST = 200
 FIGURE_REACH, FIGURE_ENDS = 60, 30
 """Characters before a formula in which its figure begins, and behind it that may name its unit."""
@@ -307,11 +305,13 @@ def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _
         raise NotComputedError(f"{written!r} in its formula is no number")
     own = _quantity_in(read(written), value)
     for source, text in sources:
+        if source == ASKED and converts_units(value, sources):
+            text = without_numbered_names(text)
         for given in dict.fromkeys((read(text), in_english(text), from_continental(text))):
             if quantity := _quantity_in(given, value):
                 is_other = own and own.measure and own.measure != quantity.measure
                 return _Term(written, own if own and is_other else quantity, source)
-    if value in CONVERSIONS:
+    if converts_units(value, sources):
         measured = own if own and own.measure else _Quantity(value, value, None)
         return _Term(written, measured, is_conversion=True)
     raise NotComputedError(f"{written!r} in its formula is in no quote and not in the question")

@@ -15,7 +15,16 @@ from research.errors import PlumblineError
 _ON = re.compile(
     r"^(?:on|in|since|until|by|from|before|after|the|of|during|,|\()\s?", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"(?<=[\w,;:] )([A-Z][\w+-]*\s\(?)\d+(?:\.\d+)*(?!\w|[.,]\d|\s?[%€$])")
+"""A number behind a name that doesn't begin a sentence."""
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
+
+CONVERSIONS = frozenset(
+    (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400, 10**6, 10**9)
+)
+"""Numbers that no text has to give: the whole, and what converts units."""
+BITS_PER_BYTE = 8
+_BITS = re.compile(r"\b[kKMGT]?i?(?:bits?|bps)\b")
 
 TO_A_FRACTION = Fraction(1, 100)
 """How far "a third" may be from the exact share."""
@@ -181,12 +190,26 @@ def as_given(text: str, values: Container[Fraction], written: str) -> str:
     return text[found[0].start : found[0].end].strip() if found else written
 
 
+def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a number converts units, and so need not stand in any of the texts."""
+    has_bits = any(_BITS.search(text) for _, text in sources)
+    return value in CONVERSIONS or (value == BITS_PER_BYTE and has_bits)
+
+
+def without_numbered_names(text: str) -> str:
+    """Return a text without the numbers that are parts of names within sentences ("Debian 12")."""
+    return _NUMBERED.sub(r"\1", text)
+
+
 def _given_as(text: str, values: Container[Fraction]) -> tuple[Amount, frozenset[str]] | None:
-    """Return the first amount of a text that has one of these values, and the words around it."""
-    for each in find_amounts(text):
-        if plain_value(each) in values or each.base in values:
-            return each, term_set(text[max(0, each.start - REACH) : each.end + REACH])
-    return None
+    """Return the first amount of a text that has one of these values, of several one that says of
+    what, and the words around it.
+    """
+    found = [a for a in find_amounts(text) if plain_value(a) in values or a.base in values]
+    if not found:
+        return None
+    chosen = next((each for each in found if each.dimension or each.noun), found[0])
+    return chosen, term_set(text[max(0, chosen.start - REACH) : chosen.end + REACH])
 
 
 def is_rounded(value: Fraction, said: Amount, exact: Fraction) -> bool:

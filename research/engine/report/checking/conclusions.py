@@ -25,13 +25,13 @@ NOT_FOLLOWING = (
 
 def with_few_conclusions(draft: Draft) -> Draft:
     """Return a draft in which only the short answer and the first such sentence of each section
-    conclude, or in one that its author ordered the first third of its sentences, at least
-    `MOST_AUTHORED`; others are statements like any.
+    conclude, or in one that its author ordered half of its sentences, at least `MOST_AUTHORED`;
+    others are statements like any.
     """
 
     def first_few(section: Section) -> Section:
         size = len(section.statements)
-        most = max(MOST_AUTHORED, -(-size // 3)) if draft.is_authored else 1
+        most = max(MOST_AUTHORED, -(-size // 2)) if draft.is_authored else 1
         kept = [said for said in section.statements if said.concludes][:most]
         return replace(section, statements=_others_plain(section.statements, kept))
 

@@ -223,14 +223,15 @@ def age_mark(
     said: Statement, ledger: Ledger, stale: Stale, words: Labels, is_named: bool = False
 ) -> str:
     """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
-    and of when; "" where it gives a recent or a computed one, or tells an event or what is final.
+    and of when; "" where it gives a recent or a computed one, concludes, or tells an event or what
+    is final.
     The number of a rule is no figure: it is as old as its source.
 
     Nor is anything marked where the sentence dates its figure to the last years, or gives the one
     that replaced it as well. Without `is_named` the year stands beside the mark, unless the
     sentence has it.
     """
-    if said.computed is not None:
+    if said.computed is not None or said.concludes:
         return ""
     relations = ledger.relations
     records = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]

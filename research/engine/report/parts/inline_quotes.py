@@ -11,7 +11,7 @@ from research.engine.offline.drafting import is_sentence, quote_statement
 from research.engine.offline.passages.shown_passages import shown_text, slices_of
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.parts.sources import publisher_of
+from research.engine.report.parts.sources import lone_titles, publisher_of
 from research.engine.report.parts.subjects import leans_alone, needs_before
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.entities import find_numbers
@@ -171,7 +171,8 @@ def _own_words(said: Statement, ledger: Ledger) -> str:
     """Return what names the site of a quotation, and that the words are its own."""
     source = ledger.book.records[said.evidence[0]].sources[0]
     told = labels_for(ledger.plan.language)["own_words"]
-    return f"**{told.format(name=publisher_of(source, ledger))}:** "
+    name = lone_titles(ledger).get(source.url) or publisher_of(source, ledger)
+    return f"**{told.format(name=name)}:** "
 
 
 def words_of_quoting(draft: Draft) -> int:

@@ -79,7 +79,8 @@ def render_report(
     """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did. Why
     it `ended` stands at the end of a dense report.
     """
-    marks = Markers(ledger, calculations_of(draft, ledger), layout, code=_code_of(draft, ledger))
+    code, headings = _code_of(draft, ledger), draft.headings
+    marks = Markers(ledger, calculations_of(draft, ledger), layout, code=code, given=headings)
     if draft.by_code:
         draft = refer_back(draft, marks.words, layout.is_direct)
     else:

@@ -66,6 +66,8 @@ class Markers:
     """Whether one author wrote all sections, whose sentences may each tell a dispute."""
     open_first: Sequence[OpenPoint] = ()
     """Open points that the short answer names."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Headings that their author gave to the sections on sub-questions."""
     told_in_one: set[Statement] = field(default_factory=set)
     """Such sentences of the sections."""
 
@@ -75,8 +77,8 @@ class Markers:
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """Return the escaped headings of the sub-questions."""
-        known = headings_of(self.ledger)
+        """Return the escaped headings of the sub-questions, or of the sections that are on them."""
+        known = {**headings_of(self.ledger), **self.given}
         return {aspect_id: escape_markdown(text) for aspect_id, text in known.items()}
 
     @cached_property

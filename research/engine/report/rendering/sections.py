@@ -67,6 +67,8 @@ def render_section(
     elif not draft.by_code and _tells_no_dispute(body, aspect, layout):
         settled = replace(aspect, state=AspectState.ANSWERED)
         standing = _support_line(ledger, settled, section, marks.words, layout)
+    if draft.is_authored and voice_noun(ledger) == "document" and standing.startswith(("●", "◐")):
+        standing = ""  # parts of one work seldom repeat each other
     is_thin = section.all_found and not table
     if is_thin and aspect.state in ANSWERING and not layout.is_terse:
         standing = " · ".join(filter(None, (standing, marks.words["no_more"])))
@@ -78,7 +80,7 @@ def render_section(
 
 def heading_of(section: Section, marks: Markers) -> str:
     """Return the escaped heading that a section's author gave it, or that of its sub-question."""
-    return marks.escaped(section.heading) or marks.headings[section.aspect_id]
+    return marks.headings[section.aspect_id]
 
 
 def render_as_table(

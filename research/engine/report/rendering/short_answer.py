@@ -74,7 +74,8 @@ def _render_authored(draft: Draft, marks: Markers, status: str, steps: str) -> s
     that open the report, and how far the question is answered.
     """
     verdict = [said for said in draft.short_answer if said.is_verdict]
-    points = [said for said in draft.short_answer if not said.is_verdict]
+    beside = (said for said in draft.short_answer if not said.is_verdict)
+    points = [said for said in beside if not any(repeats(said, each) for each in verdict)]
     lines = [f"- {with_bold_name(text)}" for text in inline_texts(points, marks)]
     left_open = (marks.escaped(each.text.rstrip(".")) for each in marks.open_first)
     lines += (f"- **{marks.words['still_open']}:** {text}." for text in left_open)
