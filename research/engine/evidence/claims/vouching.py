@@ -44,6 +44,8 @@ _PREPOSITIONS = frozenset(map(stem, (
 _EXPANDED = re.compile(
     r"(?P<words>(?:[\w’'-]{1,30}\s){1,7})\((?P<acronym>[A-Z][A-Za-z]{0,5}[A-Z])\)"
 )
+_BEGINS = re.compile(r"(?:^|[.!?…][\"”’)\]]*\s)")
+"""What stands before a sentence."""
 _OPENING_PHRASE = re.compile(  # "If it rains, …", "On 28 March, …"
     r"(?P<phrase>(?:If|When|Unless|After|Before|Because|Although|Though|While|In|On|At|From|Since"
     r"|During|Until)\s[^,;:()]{3,120}),\s(?=[^,;:]+$)"
@@ -127,7 +129,8 @@ def is_verbatim(claim: str, quote: str) -> bool:
     said, quoted = normalise_space(claim), normalise_space(quote)
     if said not in quoted or claim.rstrip('"”’)')[-1:] not in set(".!?…"):
         return False
-    return bool(re.search(rf"(?:^|[.!?…][\"”’)\]]*\s){re.escape(said)}(?:\s|$)", quoted))
+    padded = f"{quoted} "
+    return any(padded.startswith(f"{said} ", each.end()) for each in _BEGINS.finditer(quoted))
 
 
 def _is_trimmed(claim: str, sentence: str) -> bool:
