@@ -105,6 +105,20 @@ def sample_server(sample_state: tuple[Path, str], tmp_path: Path) -> Iterator[Se
     yield from serving_copy(*sample_state, tmp_path)
 
 
+@pytest.fixture(scope="session")
+def shared_server(
+    browser: Browser, sample_state: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """As `sample_server`, for all tests that change nothing: to start one takes longer than most
+    looks at a page.
+    """
+    for server in serving_copy(*sample_state, tmp_path_factory.mktemp("shared")):
+        with browser.new_context() as context:
+            context.new_page().goto(server.link)
+            server.signed_in = context.storage_state()
+        yield server
+
+
 @pytest.fixture
 def stopping_server(stopping_state: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
     """As `server`, with a report on `STOPPING`."""
@@ -177,6 +191,10 @@ class Watch:
     def miss(self, request: Request) -> None:
         self.broken_off += request.failure == "net::ERR_ABORTED"
 
+    def refuse_change(self, request: Request) -> None:
+        if request.method != "GET":
+            self.said.append(f"{request.method} {request.url} to a server that tests share")
+
     def follow(self, page: Page) -> None:
         page.on("console", self.hear)
         page.on("pageerror", self.fail)
@@ -202,13 +220,17 @@ def open_page(request: pytest.FixtureRequest, watch: Watch) -> Iterator[Open]:
 
     def open_page(server: Server, **options: Any) -> Page:
         options.setdefault("reduced_motion", "reduce")
-        context = browser.new_context(base_url=server.url, **options)
+        context = browser.new_context(
+            base_url=server.url, storage_state=server.signed_in, **options
+        )
+        if server.signed_in:
+            context.on("request", watch.refuse_change)
         context.set_default_timeout(LONGEST_MILLISECONDS)
         contexts.append(context)
         ports.add(f"127.0.0.1:{server.port}")
         page = context.new_page()
         watch.follow(page)
-        page.goto(server.link)
+        page.goto("/" if server.signed_in else server.link)
         return page
 
     yield open_page

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 
@@ -24,6 +25,10 @@ class Server:
     link: str = ""
     report: str = ""
     """The path of a run that the installation began with."""
+    signed_in: Any = None
+    """Cookies of who opened the link, which is good for once, if tests share the server: their
+    pages may only read.
+    """
 
     @property
     def url(self) -> str:

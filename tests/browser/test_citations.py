@@ -38,9 +38,9 @@ CONTRAST = """marker => {
 
 
 @pytest.fixture
-def page(sample_server: Server, open_page: Open) -> Page:
-    """With a sample's report."""
-    return open_report(open_page, sample_server)
+def page(shared_server: Server, open_page: Open) -> Page:
+    """With a sample's report, to be read only."""
+    return open_report(open_page, shared_server)
 
 
 def is_at(page: Page, address: str) -> None:
@@ -150,7 +150,8 @@ def test_the_statement_stays_in_view_beside_its_quote(page: Page, size: Any, pla
     assert page.evaluate(HIGHLIGHTED) == ""
 
 
-def test_the_place_outlasts_a_judgement(page: Page) -> None:
+def test_the_place_outlasts_a_judgement(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server)
     there = page.evaluate(IN_TEXT)
     for address in there[:3]:
         page.keyboard.press("j")

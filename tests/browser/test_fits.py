@@ -18,9 +18,9 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 
 
 @pytest.fixture
-def page(sample_server: Server, open_page: Open) -> Page:
-    """With a sample's report."""
-    return open_report(open_page, sample_server)
+def page(shared_server: Server, open_page: Open) -> Page:
+    """With a sample's report, to be read only."""
+    return open_report(open_page, shared_server)
 
 
 def check_widths(page: Page) -> None:
@@ -30,7 +30,8 @@ def check_widths(page: Page) -> None:
         assert needed <= width, f"{page.url} needs {needed} of {width}"
 
 
-def test_no_page_is_wider_than_its_window(page: Page) -> None:
+def test_no_page_is_wider_than_its_window(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server)
     run = page.url
     for address in (
         run,
@@ -81,7 +82,8 @@ def test_words_without_an_end_are_broken(
     check_widths(page)
 
 
-def test_a_table_gives_the_answers_most_of_its_room(page: Page) -> None:
+def test_a_table_gives_the_answers_most_of_its_room(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server)
     page.get_by_role("button", name="As a table").click()
     cells = page.locator(".report tbody tr").first.locator("td")
     expect(cells).to_have_count(3, timeout=60_000)
@@ -150,7 +152,8 @@ def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
         assert page.evaluate(alone) == 0
 
 
-def test_evidence_is_reviewed_on_a_phone(page: Page) -> None:
+def test_evidence_is_reviewed_on_a_phone(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.goto(EVIDENCE)
     edge = "each => each.getBoundingClientRect().right"
@@ -359,7 +362,10 @@ def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height:
     expect(page.get_by_role("heading", name="Rewrite as")).to_be_in_viewport()
 
 
-def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> None:
+def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_report(open_page, sample_server)
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
     page.goto("/")
     question = "How old do oaks get, and why do so many of them grow so old on poor soil? " * 6
@@ -375,7 +381,10 @@ def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> N
     assert asked.evaluate(height) > 3
 
 
-def test_a_question_that_is_shown_whole_has_no_switch(page: Page) -> None:
+def test_a_question_that_is_shown_whole_has_no_switch(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_report(open_page, sample_server)
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
     page.goto("/")
     question = (
@@ -390,8 +399,8 @@ def test_a_question_that_is_shown_whole_has_no_switch(page: Page) -> None:
     expect(page.get_by_text("Show whole question")).to_be_hidden()
 
 
-def test_a_command_is_copied_without_its_button(sample_server: Server, open_page: Open) -> None:
-    page = open_report(open_page, sample_server, permissions=["clipboard-read", "clipboard-write"])
+def test_a_command_is_copied_without_its_button(shared_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, shared_server, permissions=["clipboard-read", "clipboard-write"])
     step = "1. Run `plumbline documents add ~/papers`."
     html = render_in_parts(step, lambda number, place: None).answer
     page.locator(".answer").evaluate("(one, html) => { one.innerHTML = html }", html)
@@ -408,9 +417,9 @@ COPIED = """async () => {
 
 
 def test_a_report_is_copied_for_mails_and_for_plain_text(
-    sample_server: Server, open_page: Open
+    shared_server: Server, open_page: Open
 ) -> None:
-    page = open_report(open_page, sample_server, permissions=["clipboard-read", "clipboard-write"])
+    page = open_report(open_page, shared_server, permissions=["clipboard-read", "clipboard-write"])
 
     def copied() -> tuple[str, str]:
         page.get_by_role("button", name="Copy with citations").click()

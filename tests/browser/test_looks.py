@@ -241,9 +241,9 @@ def test_the_first_page_is_light(server: Server, open_page: Open) -> None:
 
 
 def test_the_page_of_a_finished_run_is_light(
-    sample_server: Server, open_page: Open, browser: Browser
+    shared_server: Server, open_page: Open, browser: Browser
 ) -> None:
-    page = open_report(open_page, sample_server)
+    page = open_report(open_page, shared_server)
     expect(page.locator(".report")).to_be_visible()
     fresh = browser.new_page(storage_state=page.context.storage_state())
     sizes: list[int] = []
@@ -263,9 +263,9 @@ def test_the_scripts_of_ours_are_small_and_leave_the_socket_alone() -> None:
 
 
 def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
-    sample_server: Server, open_page: Open
+    shared_server: Server, open_page: Open
 ) -> None:
-    page = open_report(open_page, sample_server)
+    page = open_report(open_page, shared_server)
     marker = page.locator(".cite a").first
     for look in (marker.hover, marker.focus):
         look()
@@ -276,11 +276,11 @@ def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
 
 
 def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
-    sample_server: Server, open_page: Open
+    shared_server: Server, open_page: Open
 ) -> None:
-    page = open_page(sample_server)
+    page = open_page(shared_server)
     page.keyboard.press("e")  # nothing to save here
-    page.goto(sample_server.report)
+    page.goto(shared_server.report)
     expect(page.locator(".report")).to_be_visible()
     page.keyboard.press("e")
     expect(page.get_by_role("link", name="Word")).to_be_visible()
@@ -294,15 +294,15 @@ def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
 
 
 def test_a_phone_folds_the_contents_above_the_report(
-    sample_server: Server, open_page: Open
+    shared_server: Server, open_page: Open
 ) -> None:
-    page = open_page(sample_server, viewport=PHONE)
+    page = open_page(shared_server, viewport=PHONE)
     scriptless = page.context.browser.new_context(  # type: ignore[union-attr]
         viewport=PHONE, java_script_enabled=False, storage_state=page.context.storage_state()
     )
     with scriptless:
         page = scriptless.new_page()
-        page.goto(sample_server.url + sample_server.report)
+        page.goto(shared_server.url + shared_server.report)
         parts = (".answer", ".contents-fold", ".report")
         places = [page.locator(each).bounding_box() for each in parts]
         heights = [place["y"] for place in places if place]
@@ -317,8 +317,8 @@ def test_a_phone_folds_the_contents_above_the_report(
         expect(page.locator(".contents-fold")).to_be_hidden()
 
 
-def test_a_phone_shows_sub_questions_or_evidence(sample_server: Server, open_page: Open) -> None:
-    page = open_report(open_page, sample_server, viewport=PHONE)
+def test_a_phone_shows_sub_questions_or_evidence(shared_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, shared_server, viewport=PHONE)
     expect(page.locator(".report")).to_be_visible()
     page.get_by_role("link", name="Research", exact=True).click()
     needs, evidence = page.locator(".needs"), page.locator(".columns > .evidence")
