@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import time
 from collections import Counter
@@ -265,10 +266,10 @@ def test_killed_at_each_of_its_questions_nothing_is_lost(
 
 
 @pytest.fixture(scope="module")
-def offline(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+def offline(empty_state: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """One installation with nothing configured, for all samples."""
     folder: Path = tmp_path_factory.mktemp("offline")
-    return Installation(folder / "state", {})
+    return Installation(Path(shutil.copytree(empty_state, folder / "state")), {})
 
 
 @pytest.mark.requirement("F3", "F5")

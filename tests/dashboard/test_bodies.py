@@ -20,6 +20,7 @@ from dashboard.serving.body_limits import ANONYMOUS_BYTES
 from tests.browser.serving import free_port
 from tests.dashboard.test_serve import link_in, serving
 
+pytest_plugins = ["tests.support.fixtures"]
 pytestmark = pytest.mark.subprocess
 
 SIZE = 3 * MEGABYTE
@@ -32,8 +33,8 @@ EVERY_KIND = list(product(KINDS, (False, True)))
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served(1) as running:
+def server(empty_state: Path) -> Iterator[Served]:
+    with served(1, state=empty_state) as running:
         yield running
 
 

@@ -8,6 +8,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import BinaryIO
 
 import pytest
@@ -16,8 +17,7 @@ from bench.bodies import asking
 from bench.dashboard.processes import Served, served
 from dashboard.serving.server import RECENT_BYTES
 
-pytestmark = pytest.mark.subprocess
-
+pytest_plugins = ["tests.support.fixtures"]
 pytestmark = pytest.mark.subprocess
 
 SECONDS = 60
@@ -27,8 +27,8 @@ LENGTHS = {126: "!H", 127: "!Q"}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served(1, per_second=100) as running:
+def server(empty_state: Path) -> Iterator[Served]:
+    with served(1, per_second=100, state=empty_state) as running:
         yield running
 
 

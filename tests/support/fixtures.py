@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -23,9 +24,20 @@ def world() -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A state folder with a migrated database, created once because migrations take a second."""
-    home: Path = tmp_path_factory.mktemp("installation") / "state"
-    Installation(home, {}).manage("migrate", "--verbosity", "0").check_returncode()
+    """A state folder with a migrated database, to be copied: migrations take seconds.
+
+    The processes of a test run share it; whichever needs it first creates it.
+    """
+    folder: Path = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    home, whole = folder / "empty" / "state", folder / "empty-is-whole"
+    with (folder / "empty-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not whole.exists():
+            shutil.rmtree(home.parent, ignore_errors=True)
+            home.parent.mkdir()
+            Installation(home, {}).manage("migrate", "--verbosity", "0").check_returncode()
+            whole.touch()
     return home
 
 

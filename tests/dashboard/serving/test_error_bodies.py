@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from bench.dashboard.processes import Served, served
 
+pytest_plugins = ["tests.support.fixtures"]
 pytestmark = pytest.mark.subprocess
 
 LARGE = b"x" * 3_000_000
@@ -17,8 +19,8 @@ UNKNOWN_HOST = {"Host": "elsewhere.example"}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served(1) as running:
+def server(empty_state: Path) -> Iterator[Served]:
+    with served(1, state=empty_state) as running:
         yield running
 
 
