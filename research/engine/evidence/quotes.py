@@ -6,7 +6,7 @@ Rule F1 of `docs/requirements.md`. What is claimed of a quote is checked in `cla
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from research.engine.ports import Page
 from research.engine.records import QuoteSource
@@ -16,6 +16,7 @@ from research.engine.text.tokens import normalise_space, term_set
 MAX_QUOTE = 400
 _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\s+", re.MULTILINE)
 """`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
+_STOP = re.compile(r"[.!?][\"”’)]*\s+(?=[\"“(]?[A-Z0-9])")
 _VERSION = re.compile(r"\b[vV](?=\d)")
 
 
@@ -28,6 +29,11 @@ def quote_span(
 
     A sentence longer than `MAX_QUOTE` characters is cut at a word.
     """
+    run = _first_run(sentences, by_section)
+    return _cut(text, *run) if run else None
+
+
+def _first_run(sentences: Sequence[Sentence], by_section: bool) -> tuple[int, int] | None:
     if not sentences:
         return None
     run = [sentences[0]]
@@ -41,13 +47,41 @@ def quote_span(
         if by_section and sentence.section != run[0].section:
             break
         run.append(sentence)
-    start, end = run[0].start, run[-1].end
+    return run[0].start, run[-1].end
+
+
+def _cut(text: str, start: int, end: int, claim: str = "") -> tuple[int, int] | None:
+    """Return the offsets of a passage; of one that is too long for a quote those of the sentences
+    within it that tell most of a `claim`, or up to a word. What `split_sentences` takes for code may
+    be indented prose, such as that of manual pages.
+    """
     if end - start > MAX_QUOTE:
+        if claim and (told := _telling(text, start, end, term_set(claim))):
+            return told
         end = start + MAX_QUOTE
         while end > start and not text[end].isspace():
             end -= 1
         end = start + len(text[start:end].rstrip())
     return (start, end) if end > start else None
+
+
+def _telling(text: str, start: int, end: int, wanted: Set[str]) -> tuple[int, int] | None:
+    """Return the offsets of the neighbouring sentences within a passage that fit into a quote and
+    have most of the wanted terms, the shortest of these; None where none of them fits.
+    """
+    starts = [start, *(stop.end() for stop in _STOP.finditer(text, start, end))]
+    ends = [*(at - len(text[start:at]) + len(text[start:at].rstrip()) for at in starts[1:]), end]
+    windows = [
+        (one, other)
+        for at, one in enumerate(starts)
+        for other in ends[at:]
+        if other - one <= MAX_QUOTE and len(starts) > 1
+    ]
+    return max(
+        windows,
+        key=lambda each: (len(wanted & term_set(text[slice(*each)])), each[0] - each[1]),
+        default=None,
+    )
 
 
 def quote_spans(
@@ -63,11 +97,12 @@ def quote_spans(
     spans: list[tuple[int, int]] = []
     left = list(sentences)
     while left and (claim or len(spans) < most):
-        span = quote_span(left, text, by_section)
-        if span is None:
+        run = _first_run(left, by_section)
+        span = _cut(text, *run, claim) if run else None
+        if run is None or span is None:
             break
         spans.append(span)
-        left = [each for each in left if not (span[0] <= each.start < span[1])]
+        left = [each for each in left if not (run[0] <= each.start < run[1])]
     missing, chosen = term_set(claim), set[tuple[int, int]]()
     while len(chosen) < min(most, len(spans)):
         told = {each: term_set(text[slice(*each)]) for each in spans if each not in chosen}

@@ -290,14 +290,13 @@ def _quoted(
     where each has its own heading, those that tell most of a `claim`.
     """
     sections = {each.start: each.section for each in sentences}
-    first = sentences[0].start
     wanted = claim if by_section else ""
     spans = quotes.quote_spans(sentences, page.text, most_quotes, by_section, wanted)
     if not by_section:
-        return [
-            quotes.quote_source(page, *each, label_of(sections[first], question)) for each in spans
-        ]
-    paths = (with_parent_heading(page.text, each[0], sections[each[0]]) for each in spans)
+        label = label_of(sentences[0].section, question)
+        return [quotes.quote_source(page, *each, label) for each in spans]
+    begins = (max(start for start in sections if start <= each[0]) for each in spans)
+    paths = (with_parent_heading(page.text, start, sections[start]) for start in begins)
     told = zip(spans, paths, strict=True)
     return [quotes.quote_source(page, *span, label_of(path, question)) for span, path in told]
 

@@ -84,3 +84,35 @@ def test_a_long_sentence_is_cut_at_a_word() -> None:
 
 def test_marks_of_lists_are_no_part_of_what_people_read() -> None:
     assert quotes.plain_quote("1. Beat the\n   eggs.\n- Serve.") == "Beat the eggs. Serve."
+
+
+MANUAL = f"""NAME
+
+       Both kinds of backup sets have the same format. {"They are kept in one folder. " * 14}
+       When restoring, it applies patches in order, so deleting a full
+       backup set may make later sets unusable.
+"""
+
+
+def test_a_passage_that_is_too_long_is_cut_to_what_tells_the_claim() -> None:
+    [_, block] = split_sentences(MANUAL)
+    assert block.end - block.start > quotes.MAX_QUOTE, "indented prose is one passage"
+    claim = "Later sets may become unusable where a full backup set is deleted."
+    [(start, end)] = quotes.quote_spans([block], MANUAL, 3, claim=claim)
+    assert MANUAL[start:end].startswith("When restoring, it applies")
+    assert MANUAL[start:end].endswith("may make later sets unusable.")
+    [(start, end)] = quotes.quote_spans([block], MANUAL, 3)
+    assert start == block.start and end - start <= quotes.MAX_QUOTE
+
+
+@given(PROSE, st.lists(st.integers(0, 9), max_size=5), st.text("ab ", max_size=20))
+def test_quotes_that_tell_a_claim_are_slices_of_their_sentences(
+    parts: list[str], picked: list[int], claim: str
+) -> None:
+    text = " ".join(part.capitalize() for part in parts)
+    found = split_sentences(text)
+    chosen = [found[n] for n in picked if n < len(found)]
+    for start, end in quotes.quote_spans(chosen, text, 3, claim=claim):
+        assert 0 < end - start <= quotes.MAX_QUOTE
+        assert any(each.start <= start < each.end for each in chosen)
+        assert text[start:end] == text[start:end].strip()
