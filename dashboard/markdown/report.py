@@ -261,8 +261,8 @@ def _prepare_tokens(
 
 def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value, unless it is the only one, and a class where it is a dash; the table of
-    changes and that of events have a class as well.
+    beside its value, unless it is the only one, and a class where it is a dash; the tables of
+    changes, of events and of a comparison have a class as well.
     """
     names, column, within_head, table = list[str](), 0, False, None
     changes = ["", *(labels[name] for name in ("before", "now"))]
@@ -274,6 +274,8 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
             table.attrSet("class", "changes")
         elif token.type == "tbody_open" and table and names == events:
             table.attrSet("class", "events")
+        elif token.type == "tbody_open" and table and names[:1] == [""]:
+            table.attrSet("class", "compared")
         elif token.type in ("thead_open", "thead_close"):
             within_head = token.type == "thead_open"
             names = [] if within_head else names

@@ -19,7 +19,7 @@ MOST_OF_A_NAME = 4
 """Words of an event, with its citations, that is a name and no sentence."""
 LONGEST_NAME = 6
 """Words of what an item is on, before its colon."""
-_NAME = re.compile(r"[^.;!?()\[\]“”]+")
+_NAME = re.compile(r"(?:[^.;!?()\[\]“”]|(?<=\d)\.(?=\d))+")
 _STOP = re.compile(r"\.(\s[^\w\s]|$)")
 _LABEL = re.compile(r"(?:\*\*)?([^:：|]{3,90})[:：](?:\*\*)?\s+(?=\S)")
 
