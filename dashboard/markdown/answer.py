@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from django.utils.html import format_html
@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from dashboard.markdown.folding import fold, render_tokens
 from dashboard.markdown.markers import CONCLUSION
-from dashboard.markdown.parsing import plain_text, top_blocks
+from dashboard.markdown.parsing import in_italics, plain_text, top_blocks
 from dashboard.words import format_number
 from research.engine.report.report_i18n import labels_for
 
@@ -69,6 +69,22 @@ def render_answer(tokens: Sequence[Token], language: str) -> SafeString:
 
 def _listed(block: Sequence[Token], items: Sequence[Token]) -> list[Token]:
     return [block[0], *items, block[-1]] if items else []
+
+
+def render_trust(blocks: Iterable[Sequence[Token]], language: str) -> SafeString:
+    """Return what a report rests on and how that was checked, from the line on trust among the
+    blocks above its sections; "" without one. Conclusions have a note of their own.
+    """
+    words = labels_for(language)
+    openings = {words[key].partition("{works}")[0] for key in ("rests_on", "rests_on_own")}
+    concluding = words["concludes"].format(mark=words["concluded"])
+    for block in blocks:
+        if block[0].type == "paragraph_open" and in_italics(block[1]):
+            told = plain_text(block[1])
+            if any(told.startswith(each) for each in openings):
+                said = told.replace(concluding, "").strip()
+                return format_html('<p class="note trust">{}</p>\n', said)
+    return mark_safe("")
 
 
 def _note_on_conclusions() -> SafeString:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from markdown_it.token import Token
 
-from dashboard.markdown.answer import render_answer
+from dashboard.markdown.answer import render_answer, render_trust
 from dashboard.markdown.dates import put_days_in_words
 from dashboard.markdown.disputes import mark_disputes
 from dashboard.markdown.folding import (
@@ -139,7 +139,8 @@ def render_in_parts(
     render = render_folded if folds else render_tokens
     html = render_body(list(top_blocks(body)), render, language)
     listed = tuple(Heading(anchor, text) for anchor, text in disputes)
-    return RenderedParts(render_answer(answer, language), html, headings, listed)
+    told = render_answer(answer, language) + render_trust(blocks[:end], language)
+    return RenderedParts(told, html, headings, listed)
 
 
 def _drop_lead(tokens: Sequence[Token], lead: str) -> None:

@@ -12,6 +12,7 @@ from research.engine.records import Checks
 from research.engine.report.rendering.closing import render_steps_left_out
 from research.engine.report.rendering.markers import Markers
 from research.engine.report.report_format import Layout
+from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger
 
 COMMAND = "ALTER TABLE orders SET (fillfactor = 90);"
@@ -195,3 +196,21 @@ def test_lines_on_sub_questions_are_folded_where_a_verdict_and_steps_answer(
         assert told.index("sharpen last") < told.index("This one fits") < told.index("In brief")
         assert "This one fits" not in folded.get_text()
     assert page.get_text().count("no source says it; the model concludes it") == 1
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_line_on_trust_closes_the_answer_without_its_words_on_conclusions(
+    language: str,
+) -> None:
+    words = labels_for(language)
+    told = words["rests_on_own"].format(works="“A Manual of Mills” (May 2023)")
+    concludes = words["concludes"].format(mark=words["concluded"])
+    markdown = (
+        f"# Q\n\n**Short answer.** It turns. [1]\n\n*{told} {concludes}*\n\n## Mills\n\nSo. [1]\n"
+    )
+    page = BeautifulSoup(
+        render_in_parts(markdown, lambda marker, place: None, language=language).answer,
+        "html.parser",
+    )
+    assert [each.text for each in page.select(".trust")] == [told]
+    assert page.select("p")[-1]["class"] == ["note", "trust"]
