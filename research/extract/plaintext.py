@@ -274,6 +274,10 @@ def _date(written: str) -> str | None:
     return iso_date(written)
 
 
+_MANUAL_PAGE = re.compile(r"(\S+\(\d\w*\))\s.*\s\1")
+"""The first line of a manual page: "DVGRAB(1)   General Commands Manual   DVGRAB(1)"."""
+
+
 def title_of(text: str, url: str, *, markdown: bool) -> str:
     """Return the title, or the last part of the address if nothing looks like one.
 
@@ -282,6 +286,7 @@ def title_of(text: str, url: str, *, markdown: bool) -> str:
     lines = [line[:MAX_TITLE] for line in text.split("\n", LOOKED_AT)[:LOOKED_AT]]
     lines = list(_outside_of_code(lines)) if markdown else lines
     found = (markdown and _heading(lines)) or _first_line(lines, markdown=markdown)
+    found = _MANUAL_PAGE.sub(r"\1", found)
     return (found or unquote(urlsplit(url).path.rpartition("/")[2]))[:MAX_TITLE]
 
 

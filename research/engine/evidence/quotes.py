@@ -52,8 +52,8 @@ def _first_run(sentences: Sequence[Sentence], by_section: bool) -> tuple[int, in
 
 def _cut(text: str, start: int, end: int, claim: str = "") -> tuple[int, int] | None:
     """Return the offsets of a passage; of one that is too long for a quote those of the sentences
-    within it that tell most of a `claim`, or up to a word. What `split_sentences` takes for code may
-    be indented prose, such as that of manual pages.
+    within it that tell most of a `claim`, or up to a word. What `split_sentences` takes for code
+    may be indented prose, such as that of manual pages.
     """
     if end - start > MAX_QUOTE:
         if claim and (told := _telling(text, start, end, term_set(claim))):

@@ -14,12 +14,18 @@ from research.engine.report.draft import Section, Statement, aspect_of, without_
 STEPS = "steps"
 """What a section is on that has the next steps."""
 _HEAD = re.compile(r"\s*#+\s*(?=\S)")
+_REFERENCE = re.compile(r"\s*\(\s*open\s+\d{1,2}\s*\)", re.IGNORECASE)
 _OPEN = re.compile(r"\s*open\s+(\d{1,2})\W*", re.IGNORECASE)
 
 
 def texts_of(sections: Iterable[SectionAnswer]) -> list[str]:
     """Return the statements of all sections, in order."""
-    return [text for section in sections for text in section.statements]
+    return [without_references(text) for section in sections for text in section.statements]
+
+
+def without_references(text: str) -> str:
+    """Return a text without what points at an open point by its number ("(open 2)")."""
+    return _REFERENCE.sub("", text)
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ def steps_of(texts: Sequence[str]) -> list[tuple[str, str]]:
         if _HEAD.match(text):
             head = heading_of(text)
         else:
-            found.append((text, head))
+            found.append((without_references(text), head))
     return found
 
 

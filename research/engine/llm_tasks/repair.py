@@ -79,7 +79,7 @@ def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Stat
         formulas=new.formulas,
         clauses=(),
         by_number=False,
-        concludes=len(new.evidence) > 1 and (old.concludes or (is_marked and old.is_verdict)),
+        concludes=bool(new.evidence) and (old.concludes or is_marked),
     )
     try:
         calculate(replace(said, formulas=()), ledger)

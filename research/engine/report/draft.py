@@ -226,7 +226,7 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         statement_of(said, ids),
         is_item=item is not None,
         clauses=_clauses_of(said),
-        concludes=is_marked and len(ids) > 1,
+        concludes=is_marked and bool(ids),
         opens_paragraph=opening is not None,
     )
 

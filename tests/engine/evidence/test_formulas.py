@@ -185,6 +185,31 @@ def test_a_figure_of_the_question_is_its_asker_s_though_a_quote_has_it(
     assert "(Q)" not in before.formula and "400 million (E2)" in before.formula
 
 
+TAPES = "I have some 60 VHS tapes and an old PC."
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        (
+            "An hour of film has 90,000 {= 60 * 60 * 25} frames.",
+            "60 × 60 × 25 (E1) = 90,000 frames",
+        ),
+        (
+            "The VHS tapes have 1,500 {= 60 * 25} frames.",
+            "60 VHS (Q) × 25 (E1) = 1,500 frames",
+        ),
+    ],
+)
+def test_what_converts_units_is_the_askers_only_with_what_it_counts(
+    text: str, formula: str
+) -> None:
+    _, formulas = split_formulas(text)
+    sources = [("E1", "There are 25 frames per second."), (ASKED, TAPES)]
+    [made] = compute_formulas(formulas, sources, marks_asked=True)
+    assert made.formula == formula
+
+
 SERVER = "One Debian 12 server, Borg (or wait for 2.0?), 1.8 TB; 30 Mbit/s; we keep two years."
 
 

@@ -26,8 +26,8 @@ from research.engine.evidence.claims.operands import (
     converts_units,
     is_askers,
     is_rounded,
+    only_converts,
     plain_value,
-    without_numbered_names,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
 from research.engine.text.numerals import (
@@ -263,6 +263,8 @@ def _terms_of(
             said = f"{formula.before} {formula.after}"
             if marks_asked and is_askers(values, [(i, read(text)) for i, text in sources], said):
                 given = sorted(sources, key=lambda each: each[0] != ASKED)
+            if marks_asked and only_converts(values, dict(sources).get(ASKED, ""), said):
+                given = [each for each in given if each[0] != ASKED]
             scaled = _scaled_term(written, given, read) if is_scaled else None
             term = scaled or _term(written, given, read)
             if marks_asked and term.source == ASKED:
@@ -305,8 +307,6 @@ def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _
         raise NotComputedError(f"{written!r} in its formula is no number")
     own = _quantity_in(read(written), value)
     for source, text in sources:
-        if source == ASKED and converts_units(value, sources):
-            text = without_numbered_names(text)
         for given in dict.fromkeys((read(text), in_english(text), from_continental(text))):
             if quantity := _quantity_in(given, value):
                 is_other = own and own.measure and own.measure != quantity.measure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -194,6 +194,16 @@ def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
     """Return whether a number converts units, and so need not stand in any of the texts."""
     has_bits = any(_BITS.search(text) for _, text in sources)
     return value in CONVERSIONS or (value == BITS_PER_BYTE and has_bits)
+
+
+def only_converts(values: Set[Fraction], asked: str, said: str) -> bool:
+    """Return whether a number of one of these values converts units and is nothing else in what was
+    asked: it is part of a name there, or counts what the sentence doesn't speak of ("60 tapes").
+    """
+    if values.isdisjoint(CONVERSIONS):
+        return False
+    found = _given_as(without_numbered_names(asked), values)
+    return found is None or (not found[0].dimension and found[0].noun not in term_set(said))
 
 
 def without_numbered_names(text: str) -> str:

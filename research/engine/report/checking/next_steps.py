@@ -58,6 +58,9 @@ customer_id = 42".
 """
 _PROGRAMS = ("bin/",)
 """How the paths of programs go on, whose names have to be known."""
+SHORTEST_OPTION = 3
+_PLACEHOLDER = re.compile(r"[A-Z]+(?:-[A-Z]+)+|[\w.-]*\d{4}-\d{2}-\d{2}")
+"""What stands for a value of the asker's: "KEY-OF-THE-SERVER", "files-2026-12-31"."""
 _CONTEXT = 80
 """Characters before a name that are searched for its context."""
 
@@ -134,7 +137,13 @@ def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:
 
     def is_known(name: str) -> bool:
         last = name.rpartition(".")[2] if ledger.began >= Form.EDITED else name
-        return any(each in text for each in {name, last} for text in (told, *pages))
+        if any(each in text for each in {name, last} for text in (told, *pages)):
+            return True
+        option = name.lstrip("-")  # a page may head what it says of "-crf" by "crf"
+        is_option = name != option and len(option) >= SHORTEST_OPTION
+        word = re.compile(rf"(?<![\w-]){re.escape(option)}(?![\w-])")
+        is_told = is_option and any(word.search(text) for text in (told, *pages))
+        return is_told and ledger.began >= Form.EDITED
 
     return [name for name in named if not is_known(name.casefold())]
 
@@ -180,6 +189,7 @@ def _named(code: str, ledger: Ledger) -> list[str]:
     found = [each for each in _IDENTIFIER.finditer(code) if not _NEW_NAME.match(code, each.start())]
     if ledger.began >= Form.EDITED:
         found = [e for e in found if not (_is_of_schema(code, e) or _is_of_path(code, e))]
+        found = [each for each in found if not _PLACEHOLDER.fullmatch(each.group())]
     return [each.group() for each in found]
 
 
