@@ -274,7 +274,7 @@ def _date(written: str) -> str | None:
     return iso_date(written)
 
 
-_MANUAL_PAGE = re.compile(r"(\S+\(\d\w*\))\s.*\s\1")
+_MANUAL_PAGE = re.compile(r"^(\S{1,60}\(\d\w{0,4}\))\s.{1,200}\s\1$")
 """The first line of a manual page: "DVGRAB(1)   General Commands Manual   DVGRAB(1)"."""
 
 

@@ -18,7 +18,6 @@ from research.engine.llm_tasks.answers import (
     WholeDraftAnswer,
 )
 from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
-from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.llm_tasks.prompting.ask import Task, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
@@ -36,6 +35,7 @@ from research.engine.records import Evidence
 from research.engine.report.draft import (
     Draft,
 )
+from research.engine.report.draft_answer import read_draft
 from research.engine.report.parts.dating import MONTH, asks_for_changes, first_date, previous_values
 from research.engine.report.parts.inline_quotes import quotable
 from research.engine.report.parts.sources import lone_titles

@@ -20,12 +20,6 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, ComputedStatement
 from research.engine.llm_tasks.assess import gaps_shown, newest_disputes
 from research.engine.llm_tasks.draft import earlier_values, told_titles, usable_evidence
-from research.engine.llm_tasks.draft_answer import (
-    MOST_OF_A_VERDICT,
-    MOST_STEPS,
-    open_points,
-    statements_of,
-)
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailedError, ask_model, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
@@ -49,6 +43,12 @@ from research.engine.report.draft import (
     split_part,
     statement_of,
     with_known_figures,
+)
+from research.engine.report.draft_answer import (
+    MOST_OF_A_VERDICT,
+    MOST_STEPS,
+    open_points,
+    statements_of,
 )
 from research.engine.report.outline import OutlinePart, divide_part, group_parts, make_outline
 from research.engine.report.parts.dating import amounts_of

@@ -9,17 +9,17 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.answers import SectionAnswer
-from research.engine.llm_tasks.authored import (
+from research.engine.records import Evidence
+from research.engine.report.checking.conclusions import with_few_conclusions
+from research.engine.report.draft import Draft, Section, Statement, cite_ids
+from research.engine.report.draft_answer import (
     heading_of,
     open_number,
     read_sections,
     steps_of,
     texts_of,
 )
-from research.engine.records import Evidence
-from research.engine.report.checking.conclusions import with_few_conclusions
-from research.engine.report.checking.heading_check import fitting_heading
-from research.engine.report.draft import Draft, Section, Statement, cite_ids
+from research.engine.report.parts.headings import fitting_heading
 from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
 
 DESIGNED = "The Harrow Point lighthouse was designed by Edda Marlow. [E1]"

@@ -6,7 +6,6 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
-from research.engine.llm_tasks.draft_answer import named_operation, read_draft
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import check_statement
 from research.engine.report.draft import (
@@ -17,6 +16,7 @@ from research.engine.report.draft import (
     cite_ids,
     with_known_figures,
 )
+from research.engine.report.draft_answer import named_operation, read_draft
 from research.engine.report.rendering.calculations import calculations_of
 from research.engine.report.rendering.markdown import render_report
 from research.engine.verifier.pairs import CitedQuote

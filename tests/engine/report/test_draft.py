@@ -8,7 +8,6 @@ from research.engine.evidence.store import Finding
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import ComputedStatement, DraftAnswer
 from research.engine.llm_tasks.draft import newest_within
-from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.records import Source
 from research.engine.report.checking.statement_check import (
     calculate,
@@ -16,6 +15,7 @@ from research.engine.report.checking.statement_check import (
     idle_sentences,
 )
 from research.engine.report.draft import Draft, Section, Statement, owners_of, put_instead
+from research.engine.report.draft_answer import read_draft
 from research.engine.report.rendering.markdown import render_report
 from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page, quoted

@@ -11,12 +11,12 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer
-from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.llm_tasks.prompting.ask import PROMPTS, TEMPLATES
 from research.engine.offline.drafting import is_sentence
 from research.engine.records import Evidence
 from research.engine.report import key_claims
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft_answer import read_draft
 from research.engine.report.parts.earlier_values import tells_earlier_itself
 from research.engine.report.parts.inline_quotes import (
     NAME_WORDS,

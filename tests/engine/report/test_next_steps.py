@@ -14,7 +14,11 @@ from research.engine.report.checking.next_steps import (
     proposed_code,
     without_unknown_code,
 )
-from research.engine.report.checking.steps_check import SAYS_ELSE, STEPS_REFUSED, STEPS_UNCHECKED
+from research.engine.report.checking.steps_check import (
+    SAYS_ELSE,
+    STEPS_REFUSED,
+    STEPS_UNCHECKED,
+)
 from research.engine.report.draft import cite_ids
 from tests.engine.scripted import (
     CHAIN,

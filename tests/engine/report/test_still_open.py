@@ -12,9 +12,9 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import DraftAnswer, OpenDraftAnswer
-from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.records import Aspect, AspectState, Gap, OpenPoint, Source
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft_answer import read_draft
 from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.rendering.markdown import Rendered, render_report
 from research.engine.report.report_format import MOST_OPEN, Layout

@@ -13,8 +13,8 @@ from bench.world.envelope import Envelope
 from research.engine.assessment.answer_status import Tally
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.llm_tasks.answers import WholeDraftAnswer
-from research.engine.llm_tasks.draft_answer import read_draft
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.draft_answer import read_draft
 from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.verdict import status_of, verdict_of
 from research.engine.report.report_i18n import labels_for

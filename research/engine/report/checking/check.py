@@ -19,7 +19,6 @@ from research.engine.report.checking.conclusions import (
     conclusion_faults,
     with_few_conclusions,
 )
-from research.engine.report.checking.heading_check import with_fitting_headings
 from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
@@ -35,6 +34,7 @@ from research.engine.report.draft import (
     put_instead,
 )
 from research.engine.report.key_claims import is_led
+from research.engine.report.parts.headings import with_fitting_headings
 from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.report_gate import Checked
 from research.engine.run import Run
