@@ -21,6 +21,8 @@ from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 SUMMARY_CHARACTERS = 4_000
 FINDINGS_CHARACTERS = 60_000
+ALWAYS_TELLING = 6
+"""Findings that may answer a turn, however few there are: a weak model names all it is shown."""
 ASTRAY = "The new wording had nothing of what was asked."
 
 
@@ -95,4 +97,5 @@ def _to_turn(answer: FollowUpAnswer, before: EarlierTurns, said: str) -> Turn:
         raise TaskFailedError(ASTRAY)
     known = {record.id for record in before.findings}
     named = [i for i in unique_texts(answer.answered_by) if i in known]
-    return Turn(True, question, tuple(named))
+    is_telling = len(named) <= max(ALWAYS_TELLING, len(known) // 2)
+    return Turn(True, question, tuple(named) if is_telling else ())

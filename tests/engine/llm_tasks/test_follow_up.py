@@ -1,6 +1,7 @@
 """Task `follow_up` (D13): the model's reading of a new turn, or the one by its words."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,9 +50,14 @@ def finding(number: int, claim: str) -> Evidence:
     return Evidence(f"E{number}", claim, "A1", 1, (quoted(COAST, "It cost nothing to see."),), 0.9)
 
 
-async def answered_by(*ids: str, same_topic: bool = True) -> tuple[str, ...]:
+FOUND = (finding(1, "It cost much."), finding(2, "It is old."))
+
+
+async def answered_by(
+    *ids: str, same_topic: bool = True, found: Sequence[Evidence] = FOUND
+) -> tuple[str, ...]:
     model = Parrot(json.dumps({"same_topic": same_topic, "question": ALONE, "answered_by": ids}))
-    before = replace(BEFORE, findings=[finding(1, "It cost much."), finding(2, "It is old.")])
+    before = replace(BEFORE, findings=found)
     turn = await analyst_of(run_of(model)).understand_follow_up("follow_up", before, SAID)
     return turn.answered_by
 
@@ -88,6 +94,14 @@ async def test_the_model_names_the_findings_that_answer() -> None:
     assert await answered_by("E1", "E7", "A1") == ("E1",), "others are no findings"
     assert await answered_by() == ()
     assert await answered_by("E1", same_topic=False) == (), "another topic is not answered"
+
+
+async def test_a_model_that_names_most_of_many_findings_answers_nothing() -> None:
+    found = [finding(n, f"It cost {n} pounds.") for n in range(1, 21)]
+    ids = [each.id for each in found]
+    assert await answered_by(*ids[:10], found=found) == (*ids[:10],)
+    assert await answered_by(*ids[:11], found=found) == ()
+    assert await answered_by(*ids[:6], found=found[:6]) == (*ids[:6],), "few may all be needed"
 
 
 async def test_of_too_many_findings_the_prompt_shows_the_closest() -> None:
