@@ -39,7 +39,7 @@ from research.extract.extracted import EmptyPageError
 
 TODAY = "2026-03-01"
 ENDS = ".。"
-"""Left out of a fact: the report may put "(older figure)" before it."""
+"""Left out of a fact or a quotation: the report may put "(older figure)" or a name before it."""
 
 
 class StillClock:
@@ -109,7 +109,7 @@ class RunResult:
         text = seen(self.report)
         for record in self.evidence:
             if record.is_dictated:
-                text = text.replace(seen(shown_text(record)), " ")
+                text = text.replace(seen(shown_text(record)).rstrip(ENDS), " ")
         return text
 
 

@@ -134,7 +134,7 @@ def _without_end(text: str) -> str:
 # --- headings of an author ---------------------------------------------------------------
 
 LONGEST_GIVEN = 12
-OWN_SHARE = 1 / 2
+OWN_SHARE = 1 / 3
 """Share of a heading's terms that may be its author's; one always may ("Why DVDs come second")."""
 
 
