@@ -256,7 +256,8 @@ def _commands_among(children: Sequence[Token]) -> set[int]:
         if not at or children[at - 1].type != "text":
             continue
         said = children[at - 1].content.strip()
-        is_next = said.endswith((*COLONS, *STOPS)) or (
+        is_aside = said.rfind("(") > said.rfind(")")
+        is_next = (said.endswith((*COLONS, *STOPS)) and not is_aside) or (
             not said and _before(at, children) in commands
         )
         after = children[at + 1] if at + 1 < len(children) else None

@@ -214,3 +214,9 @@ def test_the_line_on_trust_closes_the_answer_without_its_words_on_conclusions(
     )
     assert [each.text for each in page.select(".trust")] == [told]
     assert page.select("p")[-1]["class"] == ["note", "trust"]
+
+
+def test_a_value_in_brackets_is_no_command() -> None:
+    told = "1. Make it (own values: `20`, `tff`, the crop). Then go: `go --far away please`"
+    page = BeautifulSoup(render_markdown(f"# Q\n\n{told}\n", lambda m, p: None).html, "html.parser")
+    assert [each.code.text for each in page.select(".command")] == ["go --far away please"]

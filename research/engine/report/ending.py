@@ -80,22 +80,23 @@ def recount_answers(run: Run, draft: Draft) -> None:
 def _count_sections(ledger: Ledger, draft: Draft) -> None:
     """Count as answered each sub-question that the last assessment left open though its section has
     several statements, unless the author of the report leaves open what it asks, and not only a
-    detail: the author has seen all findings, and what was found since.
+    detail, and concludes nothing on it: the author has seen all findings, and what was found since.
     """
     if draft.open is None:
         return
     records = ledger.book.records
     for section in draft.sections:
-        aspect = ledger.aspects[section.aspect_id]
         stated = [each for each in section.statements if each.evidence and not each.quoted]
         found = unique_texts(i for said in stated for i in said.evidence)
-        points = (each.text for each in draft.open if each.aspect_id == aspect.id)
-        is_open = any(shares_words(text, aspect.text) for text in points)
-        if aspect.state in ANSWERING or is_open or len(stated) < LEAST_STATED:
-            continue
-        sources = {key for i in found for key in records[i].keys}
-        state = AspectState.ANSWERED if len(sources) > 1 else AspectState.ONE_SOURCE
-        ledger.set_aspect(aspect.id, state=state, evidence_ids=tuple(found))
+        concludes = draft.is_authored and any(said.concludes for said in stated)
+        for aspect in map(ledger.aspects.__getitem__, section.parts):
+            points = (each.text for each in draft.open if each.aspect_id == aspect.id)
+            is_open = any(shares_words(text, aspect.text) for text in points) and not concludes
+            if aspect.state in ANSWERING or is_open or len(stated) < LEAST_STATED:
+                continue
+            sources = {key for i in found for key in records[i].keys}
+            state = AspectState.ANSWERED if len(sources) > 1 else AspectState.ONE_SOURCE
+            ledger.set_aspect(aspect.id, state=state, evidence_ids=tuple(found))
 
 
 def _everything_failed(run: Run) -> bool:

@@ -28,6 +28,7 @@ from research.engine.report.parts.dating import (
     Stale,
     asks_for_changes,
     date_of_statement,
+    stale_in,
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import first_of_sides, gather_rivals
@@ -266,7 +267,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         keeps_figures=checked.keeps_figures,
         names_sources=has_model and run.shape.form == "review",
         has_figures=_has_figures(run, checked),
-        stale=_stale(run),
+        stale=stale_in(run.ledger, run.question.today) if has_model else None,
         has_extremes=has_model and not is_quick and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - has_model,
         is_direct=has_model,
@@ -283,17 +284,6 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     how = _how_checked(words, checks) if run.form < Form.COMPUTED else ""
     told = " · ".join(filter(None, (how, shortened, ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
-
-
-def _stale(run: Run) -> Stale | None:
-    """Return what counts as old in the report; figures without a date are marked only where most
-    pages have one.
-    """
-    if not run.has_model:
-        return None
-    pages = run.ledger.pages.values()
-    is_dated = 2 * sum(bool(page.published) for page in pages) > len(pages)
-    return Stale.on(run.question.today, tells_undated=is_dated)
 
 
 def _lists_changes(run: Run) -> bool:

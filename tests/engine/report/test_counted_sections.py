@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -41,4 +42,21 @@ def test_a_section_that_leaves_only_details_open_answers(
     question = SimpleNamespace(seed=None)
     run = SimpleNamespace(ledger=known, state=ended, form=form, question=question)
     recount_answers(cast(Run, run), Draft((), (Section("A1", said),), open=left))
+    assert known.aspects["A1"].state is state
+
+
+@pytest.mark.parametrize(
+    ("is_authored", "state"), [(True, AspectState.ANSWERED), (False, AspectState.NOT_FOUND)]
+)
+def test_an_author_who_concludes_on_what_is_asked_answers_it(
+    is_authored: bool, state: AspectState
+) -> None:
+    known = ledger_of(*of_sites(*["a.example"], *["b.example"] * 9))
+    known.set_aspect("A1", state=AspectState.NOT_FOUND)
+    ended = SimpleNamespace(termination_reason=None, termination_text=None)
+    question = SimpleNamespace(seed=None)
+    run = SimpleNamespace(ledger=known, state=ended, form=Form.EDITED, question=question)
+    said = (ONE, replace(TWO, concludes=True))
+    draft = Draft((), (Section("A1", said),), open=(ASKED,), is_authored=is_authored)
+    recount_answers(cast(Run, run), draft)
     assert known.aspects["A1"].state is state

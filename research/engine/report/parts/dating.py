@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from research.engine.assessment.answer_status import voice_noun
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
@@ -73,6 +74,14 @@ class Stale:
         ages = (FIGURES_AGE, SOURCES_AGE, DATED_AGE, HISTORY_AGE)
         figures, sources, dated, history = (f"{year - age:04}{rest}" for age in ages)
         return cls(figures, sources, dated, history, tells_undated)
+
+
+def stale_in(ledger: Ledger, today: str) -> Stale:
+    """Return what counts as old; nothing where most documents have no date and may be older."""
+    is_dated = 2 * sum(bool(page.published) for page in ledger.pages.values()) > len(ledger.pages)
+    if ledger.began >= Form.EDITED and not is_dated and voice_noun(ledger) == "document":
+        return Stale("", "", "", "")
+    return Stale.on(today, tells_undated=is_dated)
 
 
 def asks_for_changes(question: str) -> bool:

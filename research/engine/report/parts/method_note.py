@@ -48,7 +48,7 @@ def method_note(
         ),
         (
             words["published_between"].format(first=words.date(days[0]), last=words.date(days[-1]))
-            if days
+            if days[:1] != days[-1:]
             else "",
             words["in_languages"].format(codes=", ".join(codes)) if codes else "",
         ),

@@ -13,7 +13,7 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import asked_parts
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
-from research.engine.report.checking.next_steps import code_of, proposed_code
+from research.engine.report.checking.next_steps import proposed_code
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import (
@@ -291,8 +291,8 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
 
 def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
     """Return the inferred next steps as a numbered list with a name, marked as inferred, and under
-    the heads that their author gave them, with a note behind code of the model's own, once behind a
-    step with no other; "" if there are none.
+    the heads that their author gave them, with a note behind a step with code of the model's own;
+    "" if there are none.
     """
     if not draft.next_steps:
         return ""
@@ -303,10 +303,6 @@ def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
         note = f" *({words['proposed']})*" if proposed else ""
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
         told = marks.sentence(said.text)
-        if len(proposed) < len(code_of(said, marks.ledger)):
-            for code in {*proposed}:
-                told = told.replace(f"`{code}`", f"`{code}`{note}")
-            note = ""
         if said.head != head:
             head = said.head
             lines.append(f"\n**{marks.escaped(head)}**\n" if head else "")
