@@ -196,23 +196,14 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     parts = []
     if missing:
         parts.append(_name_missing(missing))
-    if alone:
-        parts.append(_count_alone(alone, noun) % {"n": alone, "total": len(asked)})
-    return " ".join(parts)
-
-
-def _count_alone(alone: int, noun: str) -> str:
-    if noun == "document":
-        return ngettext(
-            "%(n)s of %(total)s answers rests on one document.",
-            "%(n)s of %(total)s answers rest on one document.",
+    if alone and noun != "document":
+        told = ngettext(
+            "%(n)s of %(total)s answers rests on one site.",
+            "%(n)s of %(total)s answers rest on one site.",
             alone,
         )
-    return ngettext(
-        "%(n)s of %(total)s answers rests on one site.",
-        "%(n)s of %(total)s answers rest on one site.",
-        alone,
-    )
+        parts.append(told % {"n": alone, "total": len(asked)})
+    return " ".join(parts)
 
 
 def _name_missing(texts: Sequence[str]) -> str:

@@ -113,7 +113,7 @@ ENDINGS = {
 }
 SITES_SHOWN = 3
 """Sites that are named below an answer."""
-NO_SEARCH = "No search provider answered"
+NO_SEARCH, GONE = "No search provider answered", "These documents no longer exist"
 FAILURES = {
     "model": (
         _("The model gave no usable answer"),
@@ -133,6 +133,10 @@ FAILURES = {
     "earlier": (
         _("Begun by an earlier version of Plumbline"),
         _("This version can’t continue it. Ask the question again to research it anew."),
+    ),
+    "documents": (
+        _("The chosen documents no longer exist"),
+        _("Add them again under Documents, or choose others, and ask the question again."),
     ),
     "itself": (
         _("Something went wrong inside Plumbline"),
@@ -463,8 +467,9 @@ def failure_context(rows: RunRows) -> dict[str, Any]:
     """
     if rows.run.status != Status.FAILED:
         return {"failed": False}
-    cause = _find_cause(rows.problems)
-    told = [rows.run.termination_text or "", *(row.message for row in rows.problems)]
+    ended = rows.run.termination_text or ""
+    cause = "documents" if ended.startswith(GONE) else _find_cause(rows.problems)
+    told = [ended, *(row.message for row in rows.problems)]
     return {
         "failed": True,
         "title": str(FAILURES[cause][0]),

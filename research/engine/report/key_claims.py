@@ -59,7 +59,7 @@ def with_key_claims(run: Run, draft: Draft) -> Draft:
     is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
     short: tuple[Statement, ...] = ()
     if draft.is_authored:
-        short = tuple(given)
+        short = (*_opening(given, ordered), *given)
     elif is_broad and is_led(run):
         short = answer_each_part(ledger, given, ordered)
     elif is_broad and run.has_model:
@@ -228,3 +228,14 @@ def _spoken_of(ledger: Ledger) -> Callable[[Statement], float]:
         return sum(counts[term] for term in terms) / max(1, len(terms))
 
     return spoken_of
+
+
+def _opening(given: Sequence[Statement], sections: Sequence[Section]) -> tuple[Statement, ...]:
+    """Return the statement that opens an author's report in the place of a verdict that was
+    refused: the first of its first section.
+    """
+    if any(said.is_verdict for said in given):
+        return ()
+    told = (said for section in sections for said in section.statements[:1])
+    first = next((said for said in told if said.evidence and not said.quoted), None)
+    return () if first is None else (replace(first, is_verdict=True, is_item=False),)

@@ -300,8 +300,11 @@ def _tells_what_is_thin(run: Run, draft: Draft) -> bool:
 
 
 def _has_figures(run: Run, checked: Checked) -> bool:
-    """Return whether key figures stand above the sections: not where steps answer the question."""
-    if not run.has_model or (run.form >= Form.EDITED and checked.draft.next_steps):
+    """Return whether key figures stand above the sections: not where steps answer the question, or
+    their author has chosen what to tell.
+    """
+    draft = checked.draft
+    if not run.has_model or (run.form >= Form.EDITED and (draft.next_steps or draft.is_authored)):
         return False
     is_quick = run.config.research_depth == "quick"
     return not is_quick or (checked.is_dense and _is_concise(run))

@@ -210,3 +210,26 @@ def test_half_of_an_authors_sentences_may_conclude(size: int, kept: int) -> None
     draft = Draft((), (Section("A1", said),), is_authored=True)
     [section] = with_few_conclusions(draft).sections
     assert [each.concludes for each in section.statements] == [n < kept for n in range(size)]
+
+
+async def test_a_refused_verdict_is_written_anew_else_the_first_section_opens_the_report() -> None:
+    said = "Edda Marlow learned her trade in Leith. [E2]"
+    sections = (section("Her training", "A2 A3", TRAINED, OWNED), section("It", "A1", DESIGNED))
+    wrong = "The Harrow Point lighthouse was designed by Ruth Ansel. [E1]"
+
+    def repaired(answer: dict[str, Any]) -> dict[str, Any]:
+        anew = {"text": said.partition(" [")[0], "evidence": ["E2"]}
+        return {"statements": [{**each, **anew} for each in answer["statements"]]}
+
+    for repair, opening in (
+        (repaired, "Edda Marlow learned her trade in Leith"),
+        (lambda _: {"statements": []}, "Edda Marlow learned her trade at the Calder foundry"),
+    ):
+        world = harbour(CHAIN)
+        assert world.model is not None
+        draft = {"verdict": [wrong], "short_answer": [], "sections": [*sections]}
+        world.model.twists |= {"draft": lambda _, draft=draft: draft, "repair": repair}
+        ran = await world.ask(CHAIN.question, verifier=QUALIFIED)
+        assert [r for r in world.model.requests if r.task == "repair"]
+        assert ran.report.markdown.split("**Short answer.** ")[1].startswith(opening)
+        assert "Ruth Ansel. [" not in ran.report.markdown

@@ -199,7 +199,7 @@ def needless_verdicts(run: Run, draft: Draft, faults: Sequence[Fault]) -> set[St
 def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts: Verdicts) -> bool:
     """Return whether the model is asked again: where code found many faults always, else for some
     where the report is more than brief, the question is not simple, and a verifier can judge the
-    second try.
+    second try, or for an author's verdict, with which the report would lose its answer.
     """
     if not analyst_of(run).repairs_drafts:
         return False
@@ -208,6 +208,8 @@ def _is_worth_a_repair(run: Run, draft: Draft, found: Sequence[Fault], verdicts:
     is_brief = run.config.research_depth == "quick" or run.ledger.complexity is Complexity.SIMPLE
     is_judged = verdicts.use in {"", "believed"}
     faulty = {*verdicts.refused, *(fault.statement for fault in found)}
+    if draft.is_authored and is_judged and any(said.is_verdict for said in faulty):
+        return True
     least = WORTH_A_REPAIR if run.form >= Form.EDITED else WORTH_BEFORE
     return len(faulty) >= least and is_judged and not is_brief
 
