@@ -169,7 +169,6 @@ def _prompt_context(run: Run, is_whole: bool, room: int) -> dict[str, Any]:
         "seeks": run.form >= Form.COMPUTED,
         "names_holders": run.form >= Form.COMPUTED,
         "has_formulas": run.form >= Form.COMPUTED,
-        "is_whole": is_whole,
         "concludes": is_whole and run.form >= Form.EDITED,
         "is_besides": is_whole and run.shape.form not in LENGTHS,
         "is_concise": _is_quick_and_broad(run),

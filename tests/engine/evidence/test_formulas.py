@@ -210,6 +210,14 @@ def test_what_converts_units_is_the_askers_only_with_what_it_counts(
     assert made.formula == formula
 
 
+def test_a_size_gives_both_of_its_numbers() -> None:
+    text = "An hour takes 75 GB {= 720 * 576 * 2 * 25 * 3600 / 1000000000} at two bytes a dot."
+    _, formulas = split_formulas(text)
+    quote = "Record with -s 720x576 at 25 frames per second, two bytes each."
+    [made] = compute_formulas(formulas, [("E1", quote), (ASKED, TAPES)], marks_asked=True)
+    assert made.formula.startswith("720 (E1) × 576 (E1) × 2 (E1) × 25 (E1) × 3600 ÷ 1000000000")
+
+
 SERVER = "One Debian 12 server, Borg (or wait for 2.0?), 1.8 TB; 30 Mbit/s; we keep two years."
 
 

@@ -68,5 +68,4 @@ async def test_the_author_is_told_what_each_part_may_take_and_what_is_key() -> N
     model, _ = await asked()
     draft = next(r for r in model.requests if r.task == "draft")
     assert "`spare`: numbers of a quarter of the statements" in draft.system
-    assert "come on top, and what exceeds it is cut" in draft.prompt
-    assert "(A1, key) " in draft.prompt
+    assert "of statements alone; what exceeds it is cut" in draft.prompt

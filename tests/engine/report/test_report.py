@@ -441,4 +441,4 @@ async def test_a_form_with_a_length_of_its_own_includes_the_short_answer(
     world.model.twists["intake"] = lambda answer: answer | {"form": form}
     await world.ask(CHAIN.question)
     [draft] = [each for each in world.model.requests if each.task == "draft"][-1:]
-    assert ("come on top" in draft.prompt) is is_besides
+    assert ("of statements alone" in draft.prompt) is is_besides

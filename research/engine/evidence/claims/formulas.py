@@ -28,6 +28,7 @@ from research.engine.evidence.claims.operands import (
     is_rounded,
     only_converts,
     plain_value,
+    with_sizes_apart,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
 from research.engine.text.numerals import (
@@ -121,10 +122,10 @@ def compute_formulas(
     """Recompute the figures of a sentence from `sources`, pairs of a record's id, or `ASKED`, and
     its text. Raises `NotComputedError` where a result differs, and where a number is nobody's.
 
-    Numbers may leave out the scale that their texts give ("300 / 40" of millions), all of them
-    where one does. With `marks_asked` a figure that the question gives for the same is its asker's,
-    though a quote has it, too, and is marked as such.
+    Numbers may leave out the scale that their texts give ("300 / 40" of millions), all where one
+    does. With `marks_asked` a figure that the question gives for the same is marked as its asker's.
     """
+    sources = [(record, with_sizes_apart(text)) for record, text in sources]
     is_foreign = any(is_continental(f"{each.before} {each.terms}") for each in formulas)
     readings, failed = _READINGS if is_foreign else _READINGS[:1], None
     for read, is_scaled in product(readings, (False, True)):

@@ -17,6 +17,7 @@ _ON = re.compile(
 )
 _NUMBERED = re.compile(r"(?<=[\w,;:] )([A-Z][\w+-]*\s\(?)\d+(?:\.\d+)*(?!\w|[.,]\d|\s?[%€$])")
 """A number behind a name that doesn't begin a sentence."""
+_SIZE = re.compile(r"(?<=\d)[x×](?=\d)")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
 
 CONVERSIONS = frozenset(
@@ -204,6 +205,11 @@ def only_converts(values: Set[Fraction], asked: str, said: str) -> bool:
         return False
     found = _given_as(without_numbered_names(asked), values)
     return found is None or (not found[0].dimension and found[0].noun not in term_set(said))
+
+
+def with_sizes_apart(text: str) -> str:
+    """Return a text whose sizes have their numbers apart: "720 × 576" for "720x576"."""
+    return _SIZE.sub(" × ", text)
 
 
 def without_numbered_names(text: str) -> str:
