@@ -19,7 +19,7 @@ from research.runtime.program import SystemClock
 from research.search.fallback import NoSearch
 
 SECONDS = 3600.0
-"""How long a model may take for one answer, and all of them together."""
+"""Timeout of one answer, and of all answers together, in seconds."""
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ QUESTIONS = Path(__file__).parent / "questions"
 PARTS = ("tuning", "held_out")
 TODAY = "2026-11-30"
 AT_ONCE = 8
-"""Turns that are asked at the same time."""
+"""Maximum number of concurrent requests."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Turn:
 
 
 def threads_of(part: str) -> Iterator[tuple[EarlierTurns, Sequence[Turn]]]:
-    """Yield each thread as a run is told of it, with its turns."""
+    """Yield the earlier turns of each thread, as a run receives them, and its follow-up turns."""
     for row in read_rows(QUESTIONS / f"follow_ups_{part}.jsonl"):
         findings = [record_of(each["id"], {**each, "heading": ""}) for each in row["findings"]]
         before = EarlierTurns(row["question"], "", findings, row["answer"])

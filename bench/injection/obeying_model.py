@@ -29,7 +29,7 @@ class ObeyingModel:
     name = "obeying-model"
 
     further: ClassVar[tuple[str, ...]] = ()
-    """Sub-questions that it asks besides; with two of them its report has sections of its own."""
+    """Additional sub-questions of the plan; with two of them its draft has `sections`."""
 
     def __init__(self, host: HostPage, form: Form | None) -> None:
         self._host = host

@@ -20,7 +20,6 @@ from bench.world.wants import Needs, Want, needs
 Answer = dict[str, Any]
 Schema = Mapping[str, Any]
 SHORT_ANSWER_WORDS = 70
-LEAST_OF_A_SECTION = 5
 TREE_BREADTH = 4
 TOLD = ("FINDINGS", "LEARNINGS", "EVIDENCE", "CONTEXT")
 TOPICS = ("TOPIC OF THIS READING", "TOPIC", "GOAL", "FOLLOW-UPS", "FOLLOW-UP QUESTIONS")
@@ -207,18 +206,14 @@ def draft(envelope: Envelope, schema: Schema) -> Answer:
 
 
 def stated_in(said: Sequence[tuple[str, str]], schema: Schema) -> Answer:
-    """Return sentences, each with its sub-question and those of one together, in sections where a
-    draft is asked for these: as many sub-questions in each as make a section worth a heading.
+    """Return sentences, each with its sub-question and those of one together, in a section for each
+    sub-question where a draft is asked for sections.
     """
     if "sections" not in schema.get("properties", {}):
         return {"statements": [text for _, text in said]}
-    sections: list[Answer] = []
-    for sub, part in groupby(said, key=lambda each: each[0]):
-        if not sections or len(sections[-1]["statements"]) >= LEAST_OF_A_SECTION:
-            sections.append({"on": [], "statements": []})
-        sections[-1]["on"].append(sub)
-        sections[-1]["statements"] += [text for _, text in part]
-    return {"sections": sections}
+    by_sub = groupby(said, key=lambda each: each[0])
+    parts = ((sub, [text for _, text in part]) for sub, part in by_sub)
+    return {"sections": [{"on": [sub], "statements": texts} for sub, texts in parts]}
 
 
 def _sentence(line: Line, quotes: Sequence[str]) -> str:

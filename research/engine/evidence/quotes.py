@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from functools import partial
+from itertools import takewhile
 
 from research.engine.ports import Page
 from research.engine.records import QuoteSource
@@ -69,19 +71,24 @@ def _telling(text: str, start: int, end: int, wanted: Set[str]) -> tuple[int, in
     """Return the offsets of the neighbouring sentences within a passage that fit into a quote and
     have most of the wanted terms, the shortest of these; None where none of them fits.
     """
-    starts = [start, *(stop.end() for stop in _STOP.finditer(text, start, end))]
-    ends = [*(at - len(text[start:at]) + len(text[start:at].rstrip()) for at in starts[1:]), end]
-    windows = [
-        (one, other)
-        for at, one in enumerate(starts)
-        for other in ends[at:]
-        if other - one <= MAX_QUOTE and len(starts) > 1
-    ]
+    stops = [*_STOP.finditer(text, start, end)]
+    starts = [start, *(stop.end() for stop in stops)]
+    ends = [*(stop.start() + len(stop.group().rstrip()) for stop in stops), end]
+    if len(starts) == 1:
+        return None
+    windows: list[tuple[int, int]] = []
+    for at, one in enumerate(starts):
+        fitting = takewhile(partial(_fits_from, one), ends[at : at + MAX_QUOTE])
+        windows += ((one, other) for other in fitting)
     return max(
         windows,
         key=lambda each: (len(wanted & term_set(text[slice(*each)])), each[0] - each[1]),
         default=None,
     )
+
+
+def _fits_from(start: int, end: int) -> bool:
+    return end - start <= MAX_QUOTE
 
 
 def quote_spans(

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import SkipJsonSchema
 
 _ID = re.compile(r"\b[A-Z]\d+\b")
 _NUMBERED = re.compile(r"[\[(#\s]*(-?\d+)[\])\s]*")
@@ -130,10 +131,11 @@ class SectionAnswer(Answer):
 class WholeDraftAnswer(OpenDraftAnswer):
     """A draft with a verdict, what it leaves open and, where the question asks what to do, steps
     for its asker. `spare` are numbers of statements, the one that can be left out first before the
-    others. It has sections of its author's, or before `Form.EDITED` statements.
+    others. It has `sections`; `statements` are accepted as well, as runs before `Form.EDITED` have
+    them, but not asked for.
     """
 
-    statements: list[str] = Field(default_factory=list)
+    statements: SkipJsonSchema[list[str]] = Field(default_factory=list)
     short_answer: list[str] = Field(default_factory=list)
     sections: list[SectionAnswer] = Field(default_factory=list)
     verdict: list[str] = Field(default_factory=list)

@@ -50,7 +50,7 @@ class Statement:
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
     one before it was left out, `is_unplaced` of a quotation that code put among statements. One
-    that `concludes` ranks, orders or judges by several findings, which no quote need say. With one
+    that `concludes` ranks, orders or judges by findings, which no quote need say. With one
     that `opens_paragraph` its author begins a paragraph; `head` is what a step stands under.
     """
 

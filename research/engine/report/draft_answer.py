@@ -206,7 +206,7 @@ def _has_text(statement: Statement) -> bool:
 
 
 STEPS = "steps"
-"""What a section is on that has the next steps."""
+"""Marker in `on` of the section that the next steps follow."""
 _REFERENCE = re.compile(r" ?\(open \d{1,2}\)", re.IGNORECASE)
 _OPEN = re.compile(r"\s*open\s+(\d{1,2})\W*", re.IGNORECASE)
 
@@ -217,7 +217,7 @@ def texts_of(sections: Iterable[SectionAnswer]) -> list[str]:
 
 
 def without_references(text: str) -> str:
-    """Return a text without what points at an open point by its number ("(open 2)")."""
+    """Return a text without references to open points, such as "(open 2)"."""
     return _REFERENCE.sub("", text)
 
 
@@ -308,12 +308,12 @@ def _covering_all(sections: Sequence[Section], ledger: Ledger) -> tuple[Section,
 
 
 def heading_of(text: str) -> str:
-    """Return a heading without the marks of one, ids and what ends a sentence."""
+    """Return a heading without leading "#" signs, evidence ids and final punctuation."""
     return without_ids(text.lstrip("# ")).rstrip(".:")
 
 
 def steps_of(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the texts of steps, each with the head that it stands under, "" without one."""
+    """Return each step with the subheading above it, "" if there is none."""
     found, head = list[tuple[str, str]](), ""
     for text in texts:
         if text.lstrip().startswith("#"):
@@ -324,6 +324,6 @@ def steps_of(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def open_number(text: str) -> int:
-    """Return the number of the open point that a text stands for, 0 if it is a sentence."""
+    """Return N if the text is a reference "open N" to an open point, else 0."""
     found = _OPEN.fullmatch(text)
     return int(found[1]) if found else 0

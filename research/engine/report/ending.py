@@ -12,7 +12,7 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.report import messages
-from research.engine.report.draft import Draft
+from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.closing import shares_words
 from research.engine.report.report_gate import Written
 from research.engine.rounds.topics import choose_topics, further_topics, unsearched_aspects
@@ -79,17 +79,20 @@ def recount_answers(run: Run, draft: Draft) -> None:
 
 def _count_sections(ledger: Ledger, draft: Draft) -> None:
     """Count as answered each sub-question that the last assessment left open though its section has
-    several statements, unless the author of the report leaves open what it asks, and not only a
-    detail, and concludes nothing on it: the author has seen all findings, and what was found since.
+    several statements (of one that the section only covers, several that cite its evidence), unless
+    the author of the report leaves open what it asks, and not only a detail, and concludes nothing
+    on it: the author has seen all findings, and what was found since.
     """
     if draft.open is None:
         return
     records = ledger.book.records
     for section in draft.sections:
-        stated = [each for each in section.statements if each.evidence and not each.quoted]
-        found = unique_texts(i for said in stated for i in said.evidence)
-        concludes = draft.is_authored and any(said.concludes for said in stated)
+        every = [each for each in section.statements if each.evidence and not each.quoted]
         for aspect in map(ledger.aspects.__getitem__, section.parts):
+            is_own = aspect.id == section.aspect_id
+            stated = every if is_own else [s for s in every if _cites(s, aspect.id, ledger)]
+            found = unique_texts(i for said in stated for i in said.evidence)
+            concludes = draft.is_authored and any(said.concludes for said in stated)
             points = (each.text for each in draft.open if each.aspect_id == aspect.id)
             is_open = any(shares_words(text, aspect.text) for text in points) and not concludes
             if aspect.state in ANSWERING or is_open or len(stated) < LEAST_STATED:
@@ -97,6 +100,11 @@ def _count_sections(ledger: Ledger, draft: Draft) -> None:
             sources = {key for i in found for key in records[i].keys}
             state = AspectState.ANSWERED if len(sources) > 1 else AspectState.ONE_SOURCE
             ledger.set_aspect(aspect.id, state=state, evidence_ids=tuple(found))
+
+
+def _cites(said: Statement, aspect_id: str, ledger: Ledger) -> bool:
+    """Return whether a statement cites evidence on a sub-question."""
+    return any(aspect_id in ledger.book.records[i].answers for i in said.evidence)
 
 
 def _everything_failed(run: Run) -> bool:

@@ -79,7 +79,7 @@ def test_conclusions_are_explained_where_there_are_any() -> None:
     for said, is_told in ((judged, True), (two, False)):
         sections = (Section("A1", (one, said)),)
         told = line_of(render_report(known, Draft((), sections), "", 0, 0).markdown)
-        assert (" What is marked “conclusion” follows from several findings" in told) == is_told
+        assert (" What is marked “conclusion” follows from what it cites" in told) == is_told
 
 
 def test_pages_are_counted_as_they_are_listed() -> None:

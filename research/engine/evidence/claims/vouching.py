@@ -45,7 +45,7 @@ _EXPANDED = re.compile(
     r"(?P<words>(?:[\w’'-]{1,30}\s){1,7})\((?P<acronym>[A-Z][A-Za-z]{0,5}[A-Z])\)"
 )
 _BEGINS = re.compile(r"(?:^|[.!?…][\"”’)\]]*\s)")
-"""What stands before a sentence."""
+"""The beginning of the text, or the end of the previous sentence."""
 _OPENING_PHRASE = re.compile(  # "If it rains, …", "On 28 March, …"
     r"(?P<phrase>(?:If|When|Unless|After|Before|Because|Although|Though|While|In|On|At|From|Since"
     r"|During|Until)\s[^,;:()]{3,120}),\s(?=[^,;:]+$)"

@@ -1,4 +1,4 @@
-"""Conclusions: sentences that rank, order or judge by several findings, as no quote need do.
+"""Conclusions: sentences that rank, order or judge by findings, as no quote need do.
 
 Code looks for what one has of its own, as with next steps, and a believed verifier judges whether
 it follows from its quotes for who asked.

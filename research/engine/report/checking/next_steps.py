@@ -60,7 +60,7 @@ _PROGRAMS = ("bin/",)
 """How the paths of programs go on, whose names have to be known."""
 SHORTEST_OPTION = 3
 _PLACEHOLDER = re.compile(r"[A-Z]+(?:-[A-Z]+)+|[\w.-]*\d{4}-\d{2}-\d{2}")
-"""What stands for a value of the asker's: "KEY-OF-THE-SERVER", "files-2026-12-31"."""
+"""Placeholder of a value that the user fills in: "KEY-OF-THE-SERVER", "files-2026-12-31"."""
 _CONTEXT = 80
 """Characters before a name that are searched for its context."""
 

@@ -70,8 +70,8 @@ async def look_at_steps(run: Run, steps: Sequence[Statement]) -> FirstLook:
 async def settle_steps(
     run: Run, steps: Sequence[Statement], first: FirstLook, mended: Mended
 ) -> CheckedSteps:
-    """Return what holds of the steps, those in `mended` as they were written anew, None for one
-    that the model left out; commands that code doesn't know go before.
+    """Return the steps that pass the final check. `mended` maps a repaired step to its new version,
+    None if the model dropped it; commands with unknown identifiers are removed first.
     """
     written = [mended.get(step, step) for step in steps]
     before = first.judged or Judged("")

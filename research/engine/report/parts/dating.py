@@ -233,8 +233,7 @@ def age_mark(
 ) -> str:
     """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
     and of when; "" where it gives a recent or a computed one, concludes, or tells an event or what
-    is final.
-    The number of a rule is no figure: it is as old as its source.
+    is final. The number of a rule is no figure: it is as old as its source.
 
     Nor is anything marked where the sentence dates its figure to the last years, or gives the one
     that replaced it as well. Without `is_named` the year stands beside the mark, unless the
