@@ -463,7 +463,8 @@ def draft_sentences(sentences: Sequence[DraftedPart]) -> list[dict[str, Any]]:
 def failure_context(rows: RunRows) -> dict[str, Any]:
     """Return what went wrong in a failed run, what to do, and the messages behind it.
 
-    `model` tells whether the model was at fault, so that its server should be checked.
+    `model` tells whether the model was at fault, so that its server should be checked, `documents`
+    whether those of the run are gone, so that trying again would fail as well.
     """
     if rows.run.status != Status.FAILED:
         return {"failed": False}
@@ -475,6 +476,7 @@ def failure_context(rows: RunRows) -> dict[str, Any]:
         "title": str(FAILURES[cause][0]),
         "advice": str(FAILURES[cause][1]),
         "model": cause == "model",
+        "documents": cause == "documents",
         "details": list(dict.fromkeys(map(worded, filter(None, told)))),
     }
 

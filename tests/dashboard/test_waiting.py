@@ -8,6 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from research.models import Collection, Command, JournalEntry, Problem, Run
@@ -106,6 +107,18 @@ def test_a_failure_says_whose_it_is_in_plain_words(
     assert "not your question" in told and "_" not in told
     assert soup.select_one(".verdict-sentence").get_text() == ""  # type: ignore[union-attr]
     assert len(soup.select(".failure .primary")) == 1
+
+
+def test_a_run_whose_documents_are_gone_leads_to_documents_instead_of_trying_again(
+    client: Client, admin: User
+) -> None:
+    gone = "These documents no longer exist: tapes."
+    run = make_run(admin, "failed", termination_text=gone)
+    soup = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    assert soup.select_one(".failure h2").get_text() == "The chosen documents no longer exist"  # type: ignore[union-attr]
+    [button] = soup.select(".failure .button-row > *")
+    assert button["href"] == reverse("collections")
+    assert gone in soup.select_one(".failure .technical").get_text()  # type: ignore[union-attr]
 
 
 def test_a_run_under_way_says_how_long_it_has_run_and_what_it_may_take(
