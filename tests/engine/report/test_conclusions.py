@@ -35,7 +35,7 @@ async def test_a_verdict_that_follows_is_shown_as_a_conclusion(
     model, ran = await asked(draft=concluding)
     told = ran.report.markdown
     assert SHOWN in told.partition("## ")[0]
-    follows_from = "What is marked “conclusion” follows from several findings; no page says it.*"
+    follows_from = "What is marked “conclusion” follows from what it cites; no page says it.*"
     assert f" {follows_from}" in told.partition("## ")[0]
     assert '"=> "' in next(r.system for r in model.requests if r.task == "draft")
     prompts = [r for r in model.requests if r.task == "verify"]
