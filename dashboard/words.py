@@ -300,19 +300,13 @@ def describe_support(domains: int, documents: int) -> str:
 
 
 def count_answers(found: Iterable[Marked], *, judged_by_model: bool) -> str:
-    """Return how many of several sub-questions are answered, and how many of those have open
-    points, or how many have passages without a model; as in the report, those on which sources
-    disagree are answered.
+    """Return how many of several sub-questions are answered, or have passages without a model; as in
+    the report, those on which sources disagree are answered.
     """
     counted = tally(found)
-    numbers = {"n": counted.answered, "total": counted.total, "open": counted.with_open}
+    numbers = {"n": counted.answered, "total": counted.total}
     if not judged_by_model:
         return gettext("passages for %(n)s of %(total)s sub-questions") % numbers
-    if counted.with_open:
-        told = gettext(
-            "%(n)s of %(total)s sub-questions answered, %(open)s of them with open points"
-        )
-        return told % numbers
     return gettext("%(n)s of %(total)s sub-questions answered") % numbers
 
 

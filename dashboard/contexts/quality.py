@@ -23,7 +23,7 @@ from dashboard.markdown.parsing import DISPUTED
 from dashboard.markdown.report import OPEN
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
-from research.engine.assessment.answer_status import HAS_ANSWER, Trust
+from research.engine.assessment.answer_status import HAS_ANSWER, Trust, tally
 from research.engine.evidence.origin import is_collection, work_of
 from research.engine.records import AnswerStatus
 from research.fetch.sites import independence_key
@@ -136,27 +136,23 @@ def _count_disputes(report: Report) -> int:
 
 
 def line_context(rows: RunRows) -> dict[str, Any]:
-    """Return the line in the head of a finished run: what calls for doubt in its report, how far
-    its question is answered, what it cites, and its date. Narrow screens leave out what is
-    `on_wide` only.
+    """Return the line in the head of a finished run: how many of its sub-questions are answered
+    unless all are, what it cites, and its date. What limits its answer stands beside its badge,
+    what was cut below its report.
     """
     run, aspects = rows.run, exclude_dropped(rows.progress.aspects)
-    answered = words.count_answers(aspects, judged_by_model=rows.judged_by_model)
+    counted = tally(aspects)
+    is_told = len(aspects) > 1 and counted.answered < counted.total
     cited = cited_pages(rows)
-    is_found = may_answer(aspects)
-    quotes = chain.from_iterable(rows.cited.values())
-    pages = describe_cited(cited, quotes)
-    address = address_of(run, "sources")
-    is_rated = bool(cited) and is_found and rows.judged_by_model
-    parts = [
-        *(_describe_doubt(rows, cited) if is_rated else []),
-        *([{"text": answered}] if len(aspects) > 1 else []),
-        *([{"text": _("from earlier findings")}] if run.answered_at_once else []),
-        *([{"text": _link(address, _("cites %(pages)s"), pages=pages), "on_wide": is_rated}]
-          if cited and is_found else []),
-        {"text": words.format_day(timezone.localtime(run.finished_at or run.created_at))},
-    ]  # fmt: skip
-    return {"parts": parts}
+    pages = describe_cited(cited, chain.from_iterable(rows.cited.values()))
+    is_cited = bool(cited) and may_answer(aspects)
+    parts = (
+        words.count_answers(aspects, judged_by_model=rows.judged_by_model) if is_told else "",
+        _("from earlier findings") if run.answered_at_once else "",
+        _link(address_of(run, "sources"), _("cites %(pages)s"), pages=pages) if is_cited else "",
+        words.format_day(timezone.localtime(run.finished_at or run.created_at)),
+    )
+    return {"parts": [{"text": part} for part in parts if part]}
 
 
 def cited_pages(rows: RunRows) -> list[str]:
@@ -182,23 +178,6 @@ def describe_left_open(rows: RunRows) -> str:
     """
     points = rows.points_open
     return describe_open(rows.research) if points is None else "; ".join(points)
-
-
-def _describe_doubt(rows: RunRows, cited: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield how much rests on one site, and what was cut."""
-    checks = rows.report.checks if rows.report else {}
-    evidence, research = (address_of(rows.run, name) for name in ("evidence", "run_research"))
-    alone = len(rows.alone)
-    if alone and words.count_sites(cited) > 1:
-        told = ngettext(
-            "%(n)s point rests on one site", "%(n)s points rest on one site each", alone
-        )
-        single = f"{evidence}?standing=alone" if evidence else ""
-        yield {"text": _link(single, told, n=words.format_number(alone))}
-    if cut := checks.get("cut"):
-        told = ngettext("%(n)s statement cut", "%(n)s statements cut", cut)
-        checked = f"{research}#figures-of-the-check" if research else ""
-        yield {"text": _link(checked, told, n=words.format_number(cut))}
 
 
 def _link(address: str, told: str, **values: str) -> SafeString | str:

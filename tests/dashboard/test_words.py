@@ -48,7 +48,7 @@ def test_an_answer_says_how_many_points_the_report_leaves_open(
 
 def test_answers_with_open_points_are_counted_with_the_others() -> None:
     found = [AspectStatus(AnswerStatus.ANSWERED, 2, number) for number in (0, 3, 1)]
-    told = "3 of 3 sub-questions answered, 2 of them with open points"
+    told = "3 of 3 sub-questions answered"
     assert words.count_answers(found, judged_by_model=True) == told
 
 

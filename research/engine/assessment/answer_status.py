@@ -54,18 +54,16 @@ class Marked(Protocol):
 
 @dataclass(frozen=True)
 class Tally:
-    """How many of the sub-questions are answered, and how many of those have open points."""
+    """How many of the sub-questions are answered."""
 
     answered: int
-    with_open: int
     total: int
 
 
 def tally(found: Iterable[Marked]) -> Tally:
     """Return how many sub-questions are answered; passages that come close are no answer."""
-    each = list(found)
-    open_points = [one.open_points for one in each if one.mark in ANSWERED]
-    return Tally(len(open_points), sum(map(bool, open_points)), len(each))
+    marks = [each.mark for each in found]
+    return Tally(sum(mark in ANSWERED for mark in marks), len(marks))
 
 
 def status_from_state(

@@ -58,6 +58,7 @@ def method_note(
         ),
         (words["instructed"].format(told=asked) if asked else "",),
         (_how_checked(words, checks) if checks else "",),
+        (words.count("cut", checks.cut) if checks and checks.cut else "",),
         (ended,),
     )
     told = [" · ".join(filter(None, line)) for line in lines]

@@ -9,7 +9,7 @@ from research.engine.evidence.relations import Relations
 from research.engine.report.draft import Statement
 from research.engine.report.parts.comparison import extremes_of
 from research.engine.report.report_i18n import Labels
-from research.engine.text.tokens import unique_texts
+from research.engine.text.tokens import capitalize_heading, unique_texts
 
 LONGEST_VERDICT = 45
 """Words up to which the lowest values are named beside the highest."""
@@ -64,30 +64,28 @@ def status_of(
     marks_many: bool = False,
     partly: Sequence[str] = (),
 ) -> str:
-    """Return in a sentence how many parts of a question are answered, how many of them with open
-    points, which only `partly`, on which of them sources disagree, and on which nothing was found;
-    "" if all are answered and nothing is disputed.
+    """Return in a sentence how many parts of a question are answered unless all are, which only
+    `partly`, on which of them sources disagree, and on which nothing was found; "" if all are
+    answered and nothing is disputed.
 
     More disputes than it names are counted; all of them if it `marks_many` beside their parts.
     """
     is_all = counted.answered == counted.total
     if is_all and not disputed:
         return ""
+    is_many = marks_many and len(disputed) > MOST_NAMED
     told = words["parts_all" if is_all else "parts_some"]
-    told = told.format(n=counted.answered, all=counted.total)
-    told += words["with_open"].format(n=counted.with_open) if counted.with_open else ""
-    clauses = [told]
-    if disputed:
-        if marks_many and len(disputed) > MOST_NAMED:
-            clauses.append(words["disagree_on_many"].format(n=len(disputed)))
-        else:
-            names = _listed(disputed, words, MOST_NAMED)
-            clauses.append(words["disagree_on"].format(names=names))
+    clauses = [told.format(n=counted.answered, all=counted.total)] if is_many or not is_all else []
+    if is_many:
+        clauses.append(words["disagree_on_many"].format(n=len(disputed)))
+    elif disputed:
+        names = _listed(disputed, words, MOST_NAMED)
+        clauses.append(words["disagree_on"].format(names=names))
     if partly:
         clauses.append(words["partly_on"].format(names=_listed(partly, words, len(partly))))
     if missing:
         clauses.append(words["nothing_on"].format(names=_listed(missing, words, len(missing))))
-    return words["clauses"].format(clauses="; ".join(clauses))
+    return words["clauses"].format(clauses=capitalize_heading("; ".join(clauses)))
 
 
 def _listed(names: Sequence[str], words: Labels, most: int) -> str:

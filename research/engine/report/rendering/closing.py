@@ -38,7 +38,7 @@ LEAST_NEW = 0.2
 
 def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
     """One line; of a question that has no answer, or two, it does not count answers. What it rests
-    on is told by the line on trust since `Form.EDITED`.
+    on is told by the line on trust since `Form.EDITED`, how much was cut by the method.
     """
     ledger, quotes = marks.ledger, len(marks.quoted)
     records = ledger.book.records
@@ -58,13 +58,13 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
     newest = max((day for day in days if not today or day <= today), default="")
     counted = tally(marks.statuses.values())
     told = words["answered"].format(n=counted.answered, all=counted.total)
-    told += words["with_open"].format(n=counted.with_open) if counted.with_open else ""
     if is_judged_by_code(ledger) and not supporting(ledger):
         where = newest = ""
     origin = _tell_origin(ledger, words)
     is_known = bool(origin)
     if ledger.began >= Form.EDITED:
         where = origin = ""
+        cut = 0 if marks.layout.checks else cut
         is_known = is_known or local
     facts = [
         "" if no_answer or told in ended else told,
