@@ -300,8 +300,9 @@ def describe_support(domains: int, documents: int) -> str:
 
 
 def count_answers(found: Iterable[Marked], *, judged_by_model: bool) -> str:
-    """Return how many of several sub-questions are answered, or have passages without a model; as in
-    the report, those on which sources disagree are answered.
+    """Return how many of several sub-questions are answered, or have passages without a model.
+
+    As in the report, those on which sources disagree are answered.
     """
     counted = tally(found)
     numbers = {"n": counted.answered, "total": counted.total}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.files import File
 
 from dashboard.command_line.output import BadUseError
-from research.documents.folder import CONTENT_TYPES
+from research.documents.folder import CONTENT_TYPES, content_type_of, left_out
 from research.documents.indexing import Indexer
 from research.documents.try_search import search_collections
 from research.engine.ports import ToolFailedError
@@ -24,6 +25,8 @@ from research.runtime.schema import migrate_database
 from research.services import ServiceError, documents, people
 
 POLL_SECONDS = 0.2
+BETWEEN = " - "
+"""Between the name of a file and those of folders before it."""
 
 
 class LocalDocuments:
@@ -48,11 +51,15 @@ class LocalDocuments:
             whole = str(paths[0].resolve())
             row = self._ask(documents.create_from_folder, self.actor, "", whole)
             refused: builtins.list[dict[str, str]] = []
+            others = None
         else:
-            row, refused = self._upload(list(_files(paths)), name or "Documents")
+            files, others = _files(paths)
+            row, refused = self._upload(files, name or "Documents")
         asyncio.run(_index(row))
         row.refresh_from_db()
-        return {**_describe(row), "refused": refused}
+        of_folder = (told for path, told in row.unreadable if not path)
+        note = next(of_folder, "") if others is None else left_out(others)
+        return {**_describe(row), "refused": refused, "left_out": note}
 
     def search(self, query: str, names: Sequence[str], limit: int) -> builtins.list[dict[str, Any]]:
         chosen = self._ask(documents.find_by_name, self.actor, names)
@@ -83,7 +90,8 @@ class LocalDocuments:
         named = documents.visible_to(self.actor).filter(name=name).first()
         row = named or self._ask(documents.create_collection, self.actor, name)
         with ExitStack() as stack:
-            sent = [File(stack.enter_context(path.open("rb")), path.name) for path in files]
+            names = unique_names(files)
+            sent = [File(stack.enter_context(path.open("rb")), names[path]) for path in files]
             upload = self._ask(documents.add_files, self.actor, row, sent)
         return row, [{"name": each.name, "reason": each.reason} for each in upload.refused]
 
@@ -94,14 +102,35 @@ class LocalDocuments:
             raise BadUseError(str(refused)) from None
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files, and those of the folders that are documents."""
+def _files(paths: Sequence[Path]) -> tuple[builtins.list[Path], builtins.list[str]]:
+    """Return the files with those of the folders that are documents, and the suffixes of the others
+    without hidden ones.
+    """
+    files, others = builtins.list[Path](), builtins.list[str]()
     for path in paths:
-        if path.is_dir():
-            inside = sorted(each for each in path.rglob("*") if each.is_file())
-            yield from (each for each in inside if each.suffix.lower() in CONTENT_TYPES)
-        else:
-            yield path
+        if not path.is_dir():
+            files.append(path)
+            continue
+        for each in sorted(each for each in path.rglob("*") if each.is_file()):
+            inside = each.relative_to(path)
+            if content_type_of(each.name):
+                files.append(each)
+            elif not any(part.startswith(".") for part in inside.parts):
+                others.append(each.suffix.lower())
+    return files, others
+
+
+def unique_names(files: Sequence[Path]) -> dict[Path, str]:
+    """Return a name for each file in a collection without folders: its own, behind those of as many
+    folders around it as tell it from others of that name.
+    """
+    names = {path: path.name for path in files}
+    for depth in range(2, max((len(path.parts) for path in files), default=0)):
+        counted = Counter(name.casefold() for name in names.values())
+        for path, name in names.items():
+            if counted[name.casefold()] > 1:
+                names[path] = BETWEEN.join(path.parts[-depth:])
+    return names
 
 
 async def _index(row: Collection) -> None:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 from urllib.parse import quote
 
@@ -25,6 +25,11 @@ CONTENT_TYPES = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
     ".txt": "text/plain",
+    ".text": "text/plain",
+    ".rst": "text/plain",
+    ".adoc": "text/plain",
+    ".asciidoc": "text/plain",
+    ".org": "text/plain",
     ".csv": "text/csv",
     ".tsv": "text/tab-separated-values",
     ".pdf": PDF,
@@ -44,6 +49,8 @@ GENERIC_FOLDERS = frozenset({
 MOST_KINDS = 8
 
 _PART = re.compile(r"\?part=\d+$")
+# "README", "README.Debian", "NEWS", "FAQ"; not "Makefile"
+_TEXT_NAME = re.compile(r"README(?:\.[A-Za-z]+)?|[A-Z][A-Z0-9_-]+")
 # ".html", ".tar-gz"
 _ENDING = re.compile(r"\.[a-z0-9_+~-]{1,12}")
 
@@ -130,6 +137,15 @@ class FileAddressing:
         return Address(url, domain=domain, independence_key=url, kind="document")
 
 
+def content_type_of(name: str) -> str | None:
+    """Return the content type of a file by its name; None if its kind is unsupported. Notes such as
+    README and NEWS are text, also without a suffix.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    is_note = suffix not in CONTENT_TYPES and _TEXT_NAME.fullmatch(name.rpartition(" ")[2])
+    return "text/plain" if is_note else CONTENT_TYPES.get(suffix)
+
+
 def part_url(url: str, part: int) -> str:
     """Return the address of a part (from 0) of a document; a query follows that of the first."""
     return f"{url}?part={part + 1}" if part else url
@@ -155,12 +171,13 @@ def scan_folder(folder: Path) -> FoundFiles:
     files: list[FoundFile] = []
     others: list[str] = []
     for path in _visible(root, unlisted):
-        if path.suffix.lower() not in CONTENT_TYPES:
+        content_type = content_type_of(path.name)
+        if content_type is None:
             others.append(path.suffix.lower())
             continue
         try:
             str(path).encode()
-            found = _find_document(root, path)
+            found = _find_document(root, path, content_type)
         except OSError:
             broken.append(BrokenFile(_relative(root, path), "the file cannot be read"))
         except UnicodeEncodeError:
@@ -210,7 +227,7 @@ def _visible(root: Path, on_error: _OnError) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _find_document(root: Path, path: Path) -> FoundFile | None:
+def _find_document(root: Path, path: Path, content_type: str) -> FoundFile | None:
     """Return the document at a path; None unless it is a regular file within the folder."""
     if path.is_symlink() and not path.resolve().is_relative_to(root):
         return None
@@ -222,7 +239,7 @@ def _find_document(root: Path, path: Path) -> FoundFile | None:
         file=str(path),
         size=stat.st_size,
         mtime_ns=stat.st_mtime_ns,
-        content_type=CONTENT_TYPES[path.suffix.lower()],
+        content_type=content_type,
     )
 
 

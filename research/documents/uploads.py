@@ -23,7 +23,7 @@ from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 
-from research.documents.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.documents.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES, content_type_of
 from research.errors import PlumblineError
 from research.fetch.sniffing import DOCX, PDF
 from research.runtime.private_files import for_owner
@@ -190,7 +190,7 @@ def safe_name(sent: str | None) -> str:
     suffix = PurePosixPath(name).suffix.lower()
     if not name or name == suffix:
         raise RefusedUploadError("the file has no name")
-    if suffix not in CONTENT_TYPES:
+    if content_type_of(name) is None:
         raise RefusedUploadError(OTHER_KINDS.get(suffix, f"only {KINDS}"))
     if max(len(name.encode()), len(name.casefold())) > NAME_BYTES:
         raise RefusedUploadError("the name is too long")
@@ -209,7 +209,7 @@ def check_size(name: str, size: int) -> None:
 
 
 def most_bytes(name: str) -> int:
-    packed = CONTENT_TYPES[PurePosixPath(name).suffix.lower()] in (PDF, DOCX)
+    packed = content_type_of(name) in (PDF, DOCX)
     return MAX_PACKED_BYTES if packed else MAX_FILE_BYTES
 
 

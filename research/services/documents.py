@@ -7,9 +7,9 @@ A change increments the collection's revision, which triggers the indexer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import quote
 
 from asgiref.sync import async_to_sync
@@ -23,7 +23,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from research.documents import uploads
-from research.documents.folder import CONTENT_TYPES, folder_title
+from research.documents.folder import content_type_of, folder_title
 from research.documents.uploads import strip_unprintable
 from research.models import Collection, Document, Run
 from research.models.base import key_digest
@@ -195,7 +195,8 @@ def add_files(
     refused: list[RefusedFile] = []
     for sent in files:
         try:
-            name, is_new = _add_file(collection, sent, check)
+            stored = frozenset(name.casefold() for name in (*added, *replaced))
+            name, is_new = _add_file(collection, sent, check, stored)
         except uploads.RefusedUploadError as reason:
             refused.append(RefusedFile(sent.name or "A file", str(reason)))
         else:
@@ -217,10 +218,17 @@ def remove_file(actor: AbstractUser, collection: Collection, name: str) -> None:
 
 
 def _add_file(
-    collection: Collection, sent: uploads.SentFile, check: Callable[[uploads.Draft, str], None]
+    collection: Collection,
+    sent: uploads.SentFile,
+    check: Callable[[uploads.Draft, str], None],
+    stored: Set[str],
 ) -> tuple[str, bool]:
-    """Store a file; return its final name, and whether that name is new."""
+    """Store a file; return its final name, and whether that name is new. It replaces none of those
+    `stored` with it.
+    """
     name = uploads.safe_name(sent.name)
+    if name.casefold() in stored:
+        raise uploads.RefusedUploadError("another file of this name was sent with it; rename one")
     size = sent.size or 0
     uploads.check_size(name, size)
     _check_room(collection, size, _of_name(collection, name))
@@ -303,7 +311,8 @@ def _require_text(draft: uploads.Draft, name: str) -> None:
     from research.extract.pool import PoolError
     from research.runtime import tool_factory
 
-    content_type = CONTENT_TYPES[PurePosixPath(name).suffix.lower()]
+    content_type = content_type_of(name)
+    assert content_type is not None, "files of other kinds are refused before"
     task = ReadingTask(name, str(draft.path), content_type, url=f"file:///{quote(name)}")
     try:
         reading = async_to_sync(tool_factory.text_pool().run)(

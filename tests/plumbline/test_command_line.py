@@ -95,6 +95,26 @@ def test_wrong_use_is_code_2_with_its_reason(
     assert (code, out) == (2, "") and reason in err
 
 
+@pytest.mark.subprocess
+def test_documents_of_a_folder_keep_apart_and_those_left_out_are_counted(
+    say: Said, admin: AbstractUser, tmp_path: Path, settings: Any
+) -> None:
+    settings.STATE_DIR = tmp_path / "state"
+    texts = {"oak/README": "Oaks grow old.", "elm/README": "Elms grow tall.", "elm/a.rst": "A."}
+    for name, text in {**texts, "elm/b.odt": "B.", ".git/c.xml": "C."}.items():
+        path = tmp_path / "trees" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text} They are found in most woods of the county.\n")
+    folder = str(tmp_path / "trees")
+    code, out, _ = say("documents", "add", folder, "--collection", "Trees")
+    told = "3 documents can be searched.\n1 file of another kind left out: .odt.\n"
+    assert (code, out) == (0, f"Trees: ready, {told}"), out
+    kept = Collection.objects.get().files.values_list("name", flat=True)
+    assert {*kept} == {"oak - README", "elm - README", "a.rst"}
+    code, out, _ = say("documents", "add", folder)
+    assert (code, out) == (0, f"trees: ready, {told}")
+
+
 def test_runs_are_listed_for_people_and_for_programs(say: Said, finished: Run) -> None:
     make_run(finished.owner, question="What is a beech?")
     _, table, _ = say("runs", "list")

@@ -58,9 +58,7 @@ def test_one_leader_does_not_and_a_table_without_amounts_has_no_verdict() -> Non
 def test_the_status_says_what_is_disputed_and_what_is_missing() -> None:
     words = labels_for("en")
     assert status_of(words, Tally(3, 3), [], []) == "", "nothing is to be said"
-    assert status_of(words, Tally(3, 3), ["Cost"], []) == (
-        "Sources disagree on points of “Cost”."
-    )
+    assert status_of(words, Tally(3, 3), ["Cost"], []) == ("Sources disagree on points of “Cost”.")
     assert status_of(words, Tally(3, 4), ["Cost"], ["Fish", "Birds"]) == (
         "3 of the 4 parts of the question are answered; sources disagree on points of “Cost”; "
         "nothing was found on “Fish”, “Birds”."

@@ -195,7 +195,7 @@ async def test_the_operator_hears_of_progress_and_of_broken_files(
 async def test_files_of_other_kinds_are_counted_and_told_once(
     index: DocumentIndex, folder: Path, caplog
 ):
-    write(folder, {"a.rtf": "", "in/b.ODT": "", "c.odt": "", "LICENSE": "", ".hidden.xml": ""})
+    write(folder, {"a.rtf": "", "in/b.ODT": "", "c.odt": "", "Makefile": "", ".hidden.xml": ""})
     with caplog.at_level("INFO"):
         await indexing_log.refresh_and_log(index, folder, InProcess())
         await indexing_log.refresh_and_log(index, folder, InProcess())
