@@ -4,6 +4,7 @@ const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
 let current; // marker in the text
 let kept; // place of a judged finding
+const FIRST_LINES = 110; // pixels of a quote
 let isStepping; // the way to another citation scrolls by itself
 
 on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
@@ -29,7 +30,8 @@ function isCovered(marker) {
   return top < 0 || bottom > (isSheet ? panel().getBoundingClientRect().top : innerHeight);
 }
 
-// as little as shows the words that matter between what sticks
+// as little as shows the first lines of the words that matter between what sticks, so that the
+// statement above them stays in view
 function showQuote(shown) {
   const edges = (part) => part?.getBoundingClientRect() ?? { top: innerHeight };
   const quotes = shown?.querySelectorAll(".stored mark");
@@ -37,7 +39,8 @@ function showQuote(shown) {
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
   const below = edges(shown.querySelector(".judge")).top - 8;
   const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
-  shown.scrollTop += Math.max(0, Math.min(last - below, first - above));
+  const enough = Math.min(last, first + FIRST_LINES);
+  shown.scrollTop += Math.max(0, Math.min(enough - below, first - above));
 }
 
 on("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
