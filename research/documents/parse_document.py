@@ -18,7 +18,7 @@ from research.fulltext.query_terms import extra_terms
 
 # Raised whenever `extract` or the fields below come out differently for the same bytes:
 # stored texts never change, so documents are then read anew.
-EXTRACTOR_VERSION = 11
+EXTRACTOR_VERSION = 12
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from urllib.parse import unquote, urlsplit
 
 from research.extract.extracted import EmptyPageError, Extracted
@@ -274,8 +274,10 @@ def _date(written: str) -> str | None:
     return iso_date(written)
 
 
-_MANUAL_PAGE = re.compile(r"^(\S{1,60}\(\d\w{0,4}\))\s.{1,200}\s\1$")
+_MANUAL_PAGE = re.compile(r"^(\S{1,60})(\(\d\w{0,4}\))\s.{1,200}\s\1\2$")
 """The first line of a manual page: "DVGRAB(1)   General Commands Manual   DVGRAB(1)"."""
+_PURPOSE = re.compile(r"^\s+(\S.{0,99}?) [-–—]{1,2} (\S.{0,99})$")
+"""The line below its heading NAME: "dvgrab - capture digital video"."""
 
 
 def title_of(text: str, url: str, *, markdown: bool) -> str:
@@ -285,8 +287,8 @@ def title_of(text: str, url: str, *, markdown: bool) -> str:
     """
     lines = [line[:MAX_TITLE] for line in text.split("\n", LOOKED_AT)[:LOOKED_AT]]
     lines = list(_outside_of_code(lines)) if markdown else lines
-    found = (markdown and _heading(lines)) or _first_line(lines, markdown=markdown)
-    found = _MANUAL_PAGE.sub(r"\1", found)
+    found = (markdown and _heading(lines)) or _manual_page(lines)
+    found = found or _first_line(lines, markdown=markdown)
     return (found or unquote(urlsplit(url).path.rpartition("/")[2]))[:MAX_TITLE]
 
 
@@ -305,6 +307,22 @@ def _heading(lines: Sequence[str]) -> str:
             return _strip_markup(words)
         told = told or not (heading or _DECORATION.match(line))
     return ""
+
+
+def _manual_page(lines: Sequence[str]) -> str:
+    """Return the name of a manual page with its purpose, "ntpd(8) – Network Time Protocol daemon";
+    "" for other texts.
+    """
+    told = [line.rstrip() for line in lines if line.strip()]
+    page = _MANUAL_PAGE.match(told[0].lstrip()) if told else None
+    if page is None:
+        return ""
+    name, section = page[1], page[2]
+    below = next((text for head, text in pairwise(told) if head.strip() == "NAME"), "")
+    purpose = _PURPOSE.match(below)
+    names = purpose[1].split(", ") if purpose else []
+    own = next((each for each in names if each.casefold() == name.casefold()), name)
+    return f"{own}{section} – {purpose[2]}" if purpose else f"{own}{section}"
 
 
 def _first_line(lines: Sequence[str], *, markdown: bool) -> str:

@@ -69,6 +69,7 @@ def test_a_file_without_title_is_called_by_its_name():
 
 
 NAME = "about tides.md"
+MANUAL = "TIDES(1)\t\tUser Commands\t\tTIDES(1)"
 LONG = "The sea rises and falls " * 5
 
 
@@ -88,6 +89,12 @@ LONG = "The sea rises and falls " * 5
         ("Dr. Ebb on the tides\n\nThe sea rises.", "Dr. Ebb on the tides"),
         ("潮の満ち引き\n\n海は満ちる。", "潮の満ち引き"),
         ("Die Gezeiten\n\nDas Meer steigt.", "Die Gezeiten"),
+        (
+            f"{MANUAL}\n\nNAME\n       tides, tided - tell the tides\n\nSYNOPSIS",
+            "tides(1) – tell the tides",
+        ),
+        (f"{MANUAL}\n\nNAME\n       ebb — the ebb", "TIDES(1) – the ebb"),
+        (f"{MANUAL}\n\nSYNOPSIS\n       tides", "TIDES(1)"),
         # sentences, openings and other beginnings
         ("The sea rises and falls.\n\nTwice a day.", "tides.txt"),
         ("海は満ちる。\n\nそして引く。", "tides.txt"),
