@@ -10,7 +10,7 @@ from itertools import combinations
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
-from research.engine.report.draft import Statement
+from research.engine.report.draft import Draft, Statement
 from research.engine.text.entities import find_names
 from research.engine.text.tokens import (
     capitalize_heading,
@@ -118,6 +118,33 @@ def _says_only_plain(said: Statement, record: Evidence, ledger: Ledger) -> bool:
     own = term_set(said.body)
     is_plain = bool(view) and own.isdisjoint(view - plain)
     return is_plain and len(own & plain) >= MOSTLY * len(own)
+
+
+def rests_on_both(said: Statement, ledger: Ledger) -> bool:
+    """Return whether a statement cites both sides of a dispute."""
+    records = ledger.book.records
+    rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
+    return not rivals.isdisjoint(said.evidence)
+
+
+def weighed_by(draft: Draft, ledger: Ledger) -> frozenset[str]:
+    """Return the records on both sides of disputes that a conclusion of an author of all sections
+    weighs, since it cites both; none before `Form.EDITED`.
+    """
+    if not draft.is_whole or ledger.began < Form.EDITED:
+        return frozenset()
+    records, found = ledger.book.records, set[str]()
+    for said in draft.statements:
+        rivals = {i for each in said.evidence for i in records[each].contradicts}
+        found |= rivals.intersection(said.evidence) if said.concludes else set()
+    return frozenset(found)
+
+
+def is_weighed(group: Iterable[Statement], weighed: Collection[str], ledger: Ledger) -> bool:
+    """Return whether conclusions weigh all on which statements disagree."""
+    records = ledger.book.records
+    disputed = {i for said in group for i in said.evidence if records[i].contradicts}
+    return bool(disputed) and disputed.issubset(weighed)
 
 
 def says_dispute(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:

@@ -91,3 +91,15 @@ def test_a_word_that_is_code_once_is_code_everywhere_but_in_quotations() -> None
 def test_a_step_is_no_reason_to_set_ordinary_words_as_code() -> None:
     texts = ["Set `on`, `Logical`, `work_mem` and `vacuumdb`."]
     assert code_words(texts, "Logical copies are made.") == {"work_mem", "vacuumdb"}
+
+
+def test_options_of_commands_and_pages_are_code_in_all_sentences() -> None:
+    known = ledger_of(record_of("E1", "With -z 2 zones are set, and -r removes tags.", "1.example"))
+    told = ("Take -z, not -x: -all= and -gps:all= with --jfif:all keep a -gps of well-known use.",)
+    section = Section("A1", tuple(Statement(text, ("E1",)) for text in told))
+    step = Statement("Strip it. `exiftool -all= -gps:all= --jfif:all web`", ("E1",))
+    shown = render_report(known, Draft((), (section,), next_steps=(step,)), "", 0, 0).markdown
+    assert (
+        "Take `-z`, not -x: `-all=` and `-gps:all=` with `--jfif:all` keep a -gps of well-known use"
+    ) in shown
+    assert "1. Strip it. " in shown and shown.count("[1] `exiftool -all= -gps:all= --jfif:all web`")

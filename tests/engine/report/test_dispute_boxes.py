@@ -119,6 +119,22 @@ def test_a_dispute_that_an_author_tells_in_one_sentence_stays_where_it_is() -> N
     )
 
 
+def test_a_dispute_that_a_conclusion_weighs_has_no_mark_and_counts_as_none() -> None:
+    records = told(1, BOARD, "a.example", "E2"), told(2, TIDE, "b.example", "E1")
+    known = ledger_with(*records, told(3, "The pier was shut in May.", "c.example"))
+    sides = (Statement(BOARD, ("E1",)), Statement(TIDE, ("E2",)))
+    weighs = Statement("So plan for a hard winter.", ("E1", "E2"), concludes=True)
+    apart = Section("A1", (*sides, Statement("The pier was shut in May.", ("E3",))))
+    draft = Draft(
+        (sides[0],), (replace(apart, statements=(*apart.statements, weighs)),), is_whole=True
+    )
+    shown = render_report(known, draft, "", 0, 0, Layout(is_led=True))
+    assert "⚠" not in shown.markdown and shown.disputes == 0
+    unweighed = replace(draft, sections=(apart,))
+    shown = render_report(known, unweighed, "", 0, 0, Layout(is_led=True))
+    assert "⚠" in shown.markdown and shown.disputes == 1
+
+
 @pytest.mark.parametrize("is_edited", [True, False])
 def test_sides_of_one_collection_are_named_by_their_pages(is_edited: bool) -> None:
     records = told(1, BLAMES, "a.example", "E2"), told(2, "The ferry is blamed.", "b.example", "E1")

@@ -505,3 +505,18 @@ async def test_a_person_who_stopped_the_search_gets_no_other() -> None:
         state=SimpleNamespace(termination_reason=StopReason.USER_STOPPED),
     )
     await look_up(run, [OpenPoint("A1", WAGES)])  # dispatches nothing, for which it has no round
+
+
+def test_of_the_sections_on_a_sub_question_the_closest_has_what_a_last_look_finds() -> None:
+    made = ledger_of()
+    ferry, berth = (
+        Statement("The ferry leaves at noon.", ()),
+        Statement("A berth costs 9 marks.", ()),
+    )
+    sections = (
+        Section("A1", (ferry,), heading="Ferry", covers=("A2",)),
+        Section("A3", (berth,), heading="Berths", covers=("A2",)),
+    )
+    late = Statement("In winter a berth costs 12 marks.", (), about="A2")
+    told = last_look._with_told(Draft((), sections), {late: "A2"}, made).sections
+    assert [late in section.statements for section in told] == [False, True]

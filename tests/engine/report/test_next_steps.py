@@ -117,7 +117,7 @@ async def test_a_step_with_commands_of_its_own_is_marked_once() -> None:
     step = "Look with `papers = 12` for the foundry, not twice: `foundry` `papers = 12`. [E2]"
     _, ran = await asked(step)
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Look")]
-    assert "`papers = 12`. *(proposal)* [" in line and line.count("proposal") == 1
+    assert "not twice: *(proposal)* [" in line and line.endswith("] `foundry` `papers = 12`")
 
 
 @pytest.mark.parametrize(

@@ -185,12 +185,22 @@ def _told(
 
 
 def _with_told(draft: Draft, told: Mapping[Statement, str], ledger: Ledger) -> Draft:
-    """Return the draft with statements in the sections of their sub-questions, each behind the one
-    with which it has most words in common, as an item if that is one, otherwise at the end.
+    """Return the draft with statements in the sections of their sub-questions, of several the one
+    that has most words in common with it, each behind the statement with which it has most, as an
+    item if that is one, otherwise at the end.
     """
     sections = {section.aspect_id: section for section in draft.sections}
     for said, part in told.items():
-        old = draft.section_of(part) or Section(part, ())
+        terms = content_terms(said.body)
+        on_it = (section for section in draft.sections if part in section.parts)
+        closest = max(
+            on_it,
+            key=lambda each: max(
+                (len(terms & content_terms(s.body)) for s in each.statements), default=0
+            ),
+            default=None,
+        )
+        old = closest or Section(part, ())
         own = sections.get(old.aspect_id, old)
         told_there = _with_one_more(own.statements, said, ledger)
         sections[own.aspect_id] = replace(own, statements=told_there)

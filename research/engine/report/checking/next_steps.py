@@ -105,7 +105,8 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
         given = _given(step, ledger)
     except NotComputedError:
         return step
-    said, codes = _split_commands(step.text)
+    said, codes = split_commands(step.text)
+    said = said.removesuffix(":").removesuffix("：").rstrip() if codes else said
     kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
     if len(kept) == len(codes):
         return step
@@ -114,8 +115,8 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
     return replace(step, text=text, clauses=())
 
 
-def _split_commands(text: str) -> tuple[str, list[str]]:
-    """Return the words of a step and the commands that stand behind them and a colon or a stop."""
+def split_commands(text: str) -> tuple[str, list[str]]:
+    """Return the words of a step, with the colon or stop, and the commands that stand behind it."""
     said, codes = text.rstrip(_BETWEEN), list[str]()
     while said.endswith("`") and (start := said.rfind("`", 0, -1)) >= 0:
         codes.insert(0, said[start + 1 : -1])
@@ -123,7 +124,7 @@ def _split_commands(text: str) -> tuple[str, list[str]]:
         said = before.rstrip(_BETWEEN)
         if before.endswith(_STOPS) and not said.endswith("`"):
             return before, codes
-    return (said[:-1].rstrip(), codes) if said.endswith((":", "：")) else (text, [])
+    return (said, codes) if said.endswith((":", "：")) else (text, [])
 
 
 def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:

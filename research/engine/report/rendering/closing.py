@@ -13,7 +13,7 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import asked_parts
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
-from research.engine.report.checking.next_steps import proposed_code
+from research.engine.report.checking.next_steps import proposed_code, split_commands
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import (
@@ -32,6 +32,8 @@ from research.engine.text.tokens import capitalize_heading, term_set, unique_tex
 
 MOST_QUERIES = 12
 """Queries that are named where nothing was found."""
+LEAST_OWN, MOSTLY_OWN = 3, 0.5
+"""Steps with code of the model's own, and share of all, from which one note tells it of all."""
 LEAST_NEW = 0.2
 """Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
@@ -291,23 +293,25 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
 
 def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
     """Return the inferred next steps as a numbered list with a name, marked as inferred, and under
-    the heads that their author gave them, with a note behind a step with code of the model's own;
-    "" if there are none.
+    the heads that their author gave them; "" if there are none. What has code of the model's own
+    is marked where that are few of the steps. Commands follow the markers of what is said of them.
     """
     if not draft.next_steps:
         return ""
-    words, lines, is_own, head = marks.words, list[str](), False, ""
+    words, lines, head = marks.words, list[str](), ""
+    own = {said for said in draft.next_steps if proposed_code(said, marks.ledger)}
+    are_most = len(own) >= max(LEAST_OWN, MOSTLY_OWN * len(draft.next_steps))
     for n, said in enumerate(draft.next_steps, 1):
-        proposed = proposed_code(said, marks.ledger)
-        is_own = is_own or bool(proposed)
-        note = f" *({words['proposed']})*" if proposed else ""
+        note = f" *({words['proposed']})*" if said in own and not are_most else ""
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
-        told = marks.sentence(said.text)
+        told, codes = split_commands(said.text)
         if said.head != head:
             head = said.head
             lines.append(f"\n**{marks.escaped(head)}**\n" if head else "")
-        lines.append(f"{n}. {gap}{told}{note} {marks.of(said.evidence)}")
-    note = f"{words['inferred']} {words['proposals']}" if is_own else words["inferred"]
+        step = f"{n}. {gap}{marks.sentence(told)}{note} {marks.of(said.evidence)}"
+        lines.append(" ".join((step, *(marks.sentence(f"`{code}`") for code in codes))))
+    notes = {words["proposals_all" if are_most else "proposals"]} if own else set()
+    note = " ".join((words["inferred"], *notes))
     opening = f"**{words['what_to_do']}.** *{note}*" if has_name else f"*{note}*"
     return f"{opening}\n\n" + "\n".join(lines).strip("\n")
 

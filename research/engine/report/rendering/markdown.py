@@ -12,6 +12,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import LEAST_CHANGES, ToldChange
 from research.engine.journal.forms import Form
 from research.engine.records import AspectState, Citation, OpenPoint
+from research.engine.report.disputes import weighed_by
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import YEAR, figure_date
@@ -102,6 +103,7 @@ def render_report(
     if course and not layout.is_dense:
         shown = without_events(draft, ledger, only=course)
     marks.is_whole = draft.is_whole
+    marks.weighed = weighed_by(draft, ledger)
     marks.untold = {} if draft.by_code else untold_rivals(shown, ledger)
     points = open_points(draft, marks)
     listed = tuple(points) if layout.is_led else None
@@ -128,6 +130,10 @@ def render_report(
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
+
+    def calculations() -> str:
+        return calculations_section(marks.calculations, marks.words, marks.of)
+
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
@@ -144,7 +150,7 @@ def render_report(
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course, points),
         "" if course else _render_timeline(draft, shown, marks),
-        calculations_section(marks.calculations, marks.words, marks.of),
+        "" if draft.is_whole else calculations(),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
         render_still_open(_without_section(points, shown, marks), marks),
         "" if is_told else render_not_found(draft, marks, layout.is_brief),
@@ -159,7 +165,8 @@ def render_report(
     parts.insert(2, f"*{facts}*" if facts else "")
     parts[3:3] = [render_trust(marks, concluded), left, cut_off, render_steps_left_out(marks)]
     note = method_note(ledger, marks.words, marks.urls, late, layout.today, layout.checks)
-    parts += [render_sources(ledger, marks), note]
+    computed = calculations() if draft.is_whole else ""
+    parts += [render_sources(ledger, marks), note, computed]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     disputes = markdown.count(BOX) + len(marks.told_in_one)
     return Rendered(markdown, marks.citations(), told, listed, disputes)
@@ -203,7 +210,7 @@ def _render_sections(
         is_here = ledger.began >= Form.EDITED
         is_behind = draft.steps_behind == each.aspect_id
         is_within = is_behind and not draft.steps_heading
-        steps = render_steps(draft, marks, has_name=False) if is_within else ""
+        steps = render_steps(draft, marks) if is_within else ""
         open_here = render_open_here(left, marks) if is_here else ""
         yield "\n\n".join(filter(None, (told, steps, open_here)))
         if is_behind and not is_within and draft.next_steps:

@@ -37,7 +37,7 @@ none is code, of functions with a slash between them each.
 """
 _CODED = re.compile(
     # "--jobs=4": an option
-    r"(?<![\w\\-])--[a-z][\w-]{1,40}(?:=[\w./%-]{0,40}\w)?"
+    r"(?<![\w\\-])--[a-z][\w-]{1,40}(?::\w{1,40}){0,3}(?:=[\w./%-]{0,40}\w)?"
     # "age(backend_xid)": a function of a column
     r"|(?<![\w./@\\-])[a-z]\w{0,40}\((?:[a-z]\w{0,40}\.)?[a-z]\w{0,30}_\w{1,40}\)"
     # "work_mem=64MB": a setting with its value
@@ -47,6 +47,9 @@ _CODED = re.compile(
 code can't tell where a command of several words ends.
 """
 _CODE_WORD = re.compile(r"`([^\W\d_][\w.-]{0,60}\w)`")
+_SPAN_OPTION = re.compile(r"(?<=[ `])-{1,2}[A-Za-z][\w:-]{0,60}=?")
+_PAGE_OPTION = re.compile(r"(?<![^\s(\[\"'“])-[A-Za-z](?![\w-])")
+"""An option within code: "-geotag", "-all=", and one of a letter on a page: "-z"."""
 _KEPT = re.compile(
     r"(`[^`]{1,400}`|“[^“”]{0,400}”|„[^„“”]{0,400}[“”]|«[^«»]{0,400}»|「[^「」]{0,400}」)"
 )
@@ -82,11 +85,16 @@ def escape_sentence(text: str, has_options: bool = False) -> str:
 
 
 def code_words(texts: Iterable[str], plain: str) -> frozenset[str]:
-    """Return the words that stand alone as code in some texts. One that may be an ordinary word
-    counts unless `plain` text has it as such.
+    """Return the words that stand alone as code in some texts, the options within their code, and
+    those of one letter in `plain` text. A word that may be an ordinary one counts unless `plain`
+    text has it as such.
     """
-    found = {each[1] for text in texts for each in _CODE_WORD.finditer(text)}
-    return frozenset(word for word in found if not _is_ordinary(word, plain))
+    told = [*texts]
+    found = {each[1] for text in told for each in _CODE_WORD.finditer(text)}
+    found = {word for word in found if not _is_ordinary(word, plain)}
+    spans = (span for text in told for span in _CODE.findall(text))
+    options = {option for span in spans for option in _SPAN_OPTION.findall(span)}
+    return frozenset(found | options | {*_PAGE_OPTION.findall(plain)})
 
 
 def _is_ordinary(word: str, plain: str) -> bool:
@@ -97,7 +105,7 @@ def _is_ordinary(word: str, plain: str) -> bool:
 
 def _whole(*words: str) -> re.Pattern[str]:
     told = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    return re.compile(rf"(?<![\w./@\\-])(?:{told})(?![\w(/@-]|\.\w)")
+    return re.compile(rf"(?<![\w./@\\-])(?:{told})(?![\w(/@=-]|[.:]\w)")
 
 
 def with_code_words(sentence: str, words: Set[str]) -> str:

@@ -60,6 +60,8 @@ class Markers:
     """How many points the report lists as open, by their sub-question."""
     code: Set[str] = frozenset()
     """Words that some statement sets as code."""
+    weighed: Set[str] = frozenset()
+    """Records whose disagreement a conclusion of the author of all sections weighs."""
     boxed: Set[str] = frozenset()
     """Records whose disagreement is told in a box of the section that is being rendered."""
     is_whole: bool = False

@@ -13,6 +13,7 @@ from research.engine.evidence.titles import shorten_titles
 from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
 from research.engine.records import Aspect, AspectState
+from research.engine.report.disputes import is_weighed
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.dating import DAY, MONTH, YEAR
 from research.engine.report.parts.disagreement import rival_groups
@@ -148,7 +149,10 @@ def _disputed_parts(draft: Draft, marks: Markers) -> list[str]:
     return [
         section.aspect_id
         for section in draft.sections
-        if any(len(group) > 1 for group in rival_groups(section.statements, marks.ledger))
+        if any(
+            len(group) > 1 and not is_weighed(group, marks.weighed, marks.ledger)
+            for group in rival_groups(section.statements, marks.ledger)
+        )
         and not marks.layout.is_dense
     ]
 

@@ -10,7 +10,14 @@ from itertools import groupby
 from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
 from research.engine.records import Evidence
-from research.engine.report.disputes import Disputes, named_holder, says_dispute, sides_among
+from research.engine.report.disputes import (
+    Disputes,
+    is_weighed,
+    named_holder,
+    rests_on_both,
+    says_dispute,
+    sides_among,
+)
 from research.engine.report.draft import Statement
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.disagreement import (
@@ -213,7 +220,7 @@ def _is_told_in_one(group: Sequence[Statement], marks: Markers) -> bool:
     ledger = marks.ledger
     if ledger.began < Form.EDITED:
         return False
-    if marks.is_whole and any(_rests_on_both(said, ledger) for said in group):
+    if marks.is_whole and any(rests_on_both(said, ledger) for said in group):
         return True
     return any(
         _opens(said, group, ledger)
@@ -222,15 +229,9 @@ def _is_told_in_one(group: Sequence[Statement], marks: Markers) -> bool:
     )
 
 
-def _rests_on_both(said: Statement, ledger: Ledger) -> bool:
-    records = ledger.book.records
-    rivals = {i for record_id in said.evidence for i in records[record_id].contradicts}
-    return not rivals.isdisjoint(said.evidence)
-
-
 def _opens(said: Statement, group: Sequence[Statement], ledger: Ledger) -> bool:
-    """Return whether a statement rests on both sides of a dispute, or says that there is one."""
-    return _rests_on_both(said, ledger) or says_dispute(said, group, ledger)
+    """Return whether a statement cites both sides of a dispute, or says that there is one."""
+    return rests_on_both(said, ledger) or says_dispute(said, group, ledger)
 
 
 def render_disputed(statements: Sequence[Statement], marks: Markers, most: int, named: bool) -> str:
@@ -241,7 +242,8 @@ def render_disputed(statements: Sequence[Statement], marks: Markers, most: int, 
     heads = (words["date"], words["event"]) if ledger.began >= Form.EDITED else None
 
     def kind(group: Sequence[Statement]) -> str:
-        is_boxed = _is_disputed(group, marks) and not _is_told_in_one(group, marks)
+        is_told = _is_told_in_one(group, marks) or is_weighed(group, marks.weighed, ledger)
+        is_boxed = _is_disputed(group, marks) and not is_told
         return "box" if is_boxed else "quote" if group[0].lead_in else ""
 
     found = with_views_joined(rival_groups(statements, ledger), ledger)
@@ -250,11 +252,11 @@ def render_disputed(statements: Sequence[Statement], marks: Markers, most: int, 
         for group in found
         for part in ([group] if _is_told_in_one(group, marks) else _with_lead_apart(group, ledger))
     ]
-    boxed = {i for group in groups if kind(group) == "box" for s in group for i in s.evidence}
-    both = [s for s in statements if marks.is_whole and _rests_on_both(s, ledger)]
+    boxed = {i for each in groups if kind(each) == "box" for s in each for i in s.evidence}
+    both = [s for s in statements if marks.is_whole and rests_on_both(s, ledger)]
     both = [said for said in both if not boxed.issuperset(said.evidence)]
-    marks.told_in_one.update(both)
-    marks.boxed = boxed.union(*(said.evidence for said in both))
+    marks.told_in_one.update(said for said in both if not is_weighed([said], marks.weighed, ledger))
+    marks.boxed = boxed.union(marks.weighed, *(said.evidence for said in both))
     for name, part in groupby(groups, key=kind):
         if name == "box":
             blocks += (_listed_sides(group, marks) for group in part)
@@ -287,9 +289,10 @@ def group_statements(
     def doubt(said: Statement) -> str:
         is_dated = not marks.layout.is_dense
         is_told = said in marks.told_in_one or not {*said.evidence} <= marks.boxed
-        if marks.is_whole and not boxed and is_told and _rests_on_both(said, ledger):
+        is_settled = boxed or is_weighed([said], marks.weighed, ledger)
+        if marks.is_whole and not is_settled and is_told and rests_on_both(said, ledger):
             return f" (⚠ {words['disputed']})"
-        return "" if boxed else doubt_mark(said, ledger, words, is_dated, marks.boxed)
+        return "" if is_settled else doubt_mark(said, ledger, words, is_dated, marks.boxed)
 
     return group_quotes(
         (
@@ -354,8 +357,7 @@ def _name_of(quotation: Statement, marks: Markers) -> str:
     return escape_markdown(title) if title else publisher_of(source, marks.ledger)
 
 
-_OPEN_END = re.compile(r"[.。]”$")
-"""The end of a quotation whose sentence goes on with its source."""
+_OPEN_END = re.compile(r"[.。]”$")  # its sentence goes on with the source of the quotation
 
 
 def _lead_in(statement: Statement) -> str:
@@ -364,9 +366,7 @@ def _lead_in(statement: Statement) -> str:
 
 
 def _render_cited(statement: Statement, marks: Markers, told_by: str) -> str:
-    """Return a statement with its citations, those of a clause behind it, and what is told beside
-    it.
-    """
+    """Return a statement with its citations, those of clauses, and what is told beside it."""
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
         said = _render_quotation(statement, told_by, marks)
