@@ -518,5 +518,6 @@ def test_of_the_sections_on_a_sub_question_the_closest_has_what_a_last_look_find
         Section("A3", (berth,), heading="Berths", covers=("A2",)),
     )
     late = Statement("In winter a berth costs 12 marks.", (), about="A2")
-    told = last_look._with_told(Draft((), sections), {late: "A2"}, made).sections
+    draft = Draft((), sections, is_authored=True)
+    told = last_look._with_told(draft, {late: "A2"}, made).sections
     assert [late in section.statements for section in told] == [False, True]
