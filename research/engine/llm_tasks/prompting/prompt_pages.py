@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from math import fsum
 
 from research.engine.ports import Page
@@ -40,6 +41,11 @@ SHORT_PAGE = 1200
 """Characters up to which a page is shown whole."""
 SHARE_OF_ONE = 0.5
 """Of a page's room, what one section or paragraph may take as a whole."""
+MOST_LED = 400
+"""Characters of a block, such as a command, that comes along with the sentence before it which ends
+with a colon.
+"""
+_COLON = re.compile(r"[:：][)\]”\"]*$")
 
 
 @dataclass(frozen=True)
@@ -292,6 +298,8 @@ class _Surroundings:
     shown: Sequence[Sentence]
     sections: Mapping[str, Sequence[Sentence]]
     blocks: Mapping[int, Sequence[Sentence]]
+    led: Mapping[int, Sequence[Sentence]]
+    """Blocks that sentences lead to, by the number of the sentence."""
 
     @classmethod
     def of(cls, shown: Sequence[Sentence], most: int) -> _Surroundings:
@@ -300,17 +308,26 @@ class _Surroundings:
         for sentence in shown:
             sections.setdefault(sentence.section, []).append(sentence)
             blocks.setdefault(sentence.block, []).append(sentence)
+        led = {
+            one.number: blocks[other.block]
+            for one, other in pairwise(shown)
+            if one.section == other.section and one.block != other.block
+            and _COLON.search(one.text) and _text_size(blocks[other.block]) <= MOST_LED
+        }  # fmt: skip
         return cls(
             shown,
             {key: found for key, found in sections.items() if _text_size(found) <= most},
             {key: found for key, found in blocks.items() if _text_size(found) <= most},
+            led,
         )
 
     def groups(self, at: int) -> Iterator[Sequence[Sentence]]:
         """Yield the surroundings that may be shown with a sentence, largest first."""
         sentence = self.shown[at]
         yield self.sections.get(sentence.section, ())
-        yield self.blocks.get(sentence.block, ())
+        block = self.blocks.get(sentence.block, ())
         beside = self.shown[max(0, at - NEAR) : at + NEAR + 1]
-        yield [other for other in beside if other.section == sentence.section]
-        yield [sentence]
+        beside = [other for other in beside if other.section == sentence.section]
+        for group in (block, beside, [sentence]):
+            last = group[-1].number if group else -1
+            yield [*group, *self.led.get(last, ())]

@@ -205,3 +205,15 @@ def test_of_a_long_page_a_pointed_reading_shows_what_a_topic_names_and_not_one_t
         [sheet] = number_sentences([read], aims, pointed=pointed)
         shown = {line.sentence.text for line in sheet.lines}
         assert shown.issuperset(rest) == pointed
+
+
+def test_a_command_comes_along_with_the_paragraph_that_leads_to_it() -> None:
+    """The wanted words stand at the begin of the paragraph, for which there is just room."""
+    led = "The flame of a lamp drowns in its oil. It happens often.", "The keeper types:"
+    parts = [f"Gull {n} sleeps." for n in range(300)]
+    parts[200] = f"{' '.join(led)}\n\n    trim --wick=3"
+    text = "# Lighthouse\n\n" + "\n\n".join(parts)
+    read = page("https://a.example/", text, "Lighthouse")
+    [sheet] = number_sentences([read], ("Why does the flame drown in oil?",), 190)
+    shown = [line.sentence.text for line in sheet.lines]
+    assert shown[shown.index(led[1]) :][:2] == [led[1], "trim --wick=3"]
