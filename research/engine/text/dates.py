@@ -16,8 +16,9 @@ Date = tuple[int | None, int | None, int | None]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR = r"(?P<year>(?:1\d|20)\d\d)"
 _EARLY_COUNT = r"(?!1[0-7]\d\d\s[a-z]{2,20}s\b)"  # "1000 tuples"
-_MEASURED = (
-    r"(?!\d{4}\s?(?:[kKMGTP]i?[Bb](?:it)?|[kcm]?m|k?g|[mµn]s|[kMG]?Hz|[kMG]?Wh?)\b)"  # "1024 MB"
+_MEASURED = (  # "1024 MB", "1000 s"
+    r"(?!\d{4}\s?(?:[kKMGTP]i?[Bb](?:it)?|[kcm]?m|k?g|[mµn]?s|min|h|[kmM]?[VJ]|[km]A"
+    r"|[kMG]?Hz|[kMG]?Wh?)\b)"
 )
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _ALSO = r"(?P<also>\d{1,2})(?:st|nd|rd|th)?"

@@ -142,6 +142,7 @@ _FOR_MACHINES = re.compile(
 """Text for programs: `<a>…</a>`, `call(name=…)`, `{"a": …, "b": …}`, `a = 1; b = 2;`, `a_b: …`."""
 _OF_MACHINES = re.compile(r"[<\[(\"=_]")
 """Characters of which each form of `_FOR_MACHINES` has one, and most sentences none."""
+_MAILBOX = re.compile(r"<[\w.+-]{1,64}@[\w.-]{1,254}>")
 _CODED = re.compile(
     r"base\s?-?6[4a]|rot\s?-?(?:13|ie)|\b(?:un)?(?:decode|decipher|entschlussel|dekodier|decod)"
     r"|\b(?:decifr|descodific)|расшифр|декодир|فك (?:ال)?(?:ترميز|تشفير|شفرة)"
@@ -195,8 +196,11 @@ def _is_phrase(plain: str) -> bool:
 
 
 def is_for_machines(text: str) -> bool:
-    """Return whether a text contains tags, a call or settings, which are for programs."""
-    return bool(_OF_MACHINES.search(text) and _FOR_MACHINES.search(text))
+    """Return whether a text contains tags, a call or settings, which are for programs; the address
+    in "Ada <ada@example.org>" is no tag.
+    """
+    told = _MAILBOX.sub(" ", text)
+    return bool(_OF_MACHINES.search(told) and _FOR_MACHINES.search(told))
 
 
 def _spells_order(text: str) -> bool:

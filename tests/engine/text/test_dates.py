@@ -20,6 +20,7 @@ from research.engine.text.dates import Date, find_dates, is_within, without_date
         ("about 1990 %", []),
         ("exceed, by default, 1000 tuples", []),
         ("it grew by 1500 rows", []),
+        ("the default (1024 s) or by 1000 ms", []),
         ("(1776), in 1492 Columbus", [(1776, None, None), (1492, None, None)]),
     ],
 )

@@ -6,7 +6,12 @@ from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.text.folding import folded
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted import order_forms
-from research.engine.untrusted.prompt_injection import find_orders, is_foreign, is_order
+from research.engine.untrusted.prompt_injection import (
+    find_orders,
+    is_foreign,
+    is_order,
+    removed_orders,
+)
 from tests.engine.scripted import page
 
 ORDERS = [
@@ -175,3 +180,12 @@ def test_a_phrase_is_found_wherever_its_pattern_matches() -> None:
     matching = [any(form.search(each) for _, form in order_forms._FORMS) for each in texts]
     assert [order_forms._is_phrase(each) for each in texts] == matching
     assert all(any(map(form.search, texts)) for _, form in order_forms._FORMS)
+
+
+def test_the_mailbox_of_an_author_is_no_text_for_programs() -> None:
+    text = "\n\n".join((
+        *(f"The lamp of part {n} burns oil at night." for n in range(20)),
+        "Former authors: Finn Ahlers, Rolf Behn. This manual page by Ada Reed <ada@lamps.example>.",
+    ))  # fmt: skip
+    found = tuple(split_sentences(text))
+    assert removed_orders(found, "Which oil burns in the lamp?") == frozenset()
