@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from dashboard.markdown.dates import EARLIER
+from research.engine.report.draft import lines_of
 
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 DISPUTED = "> **⚠"
@@ -140,7 +141,12 @@ def is_command(code: str) -> bool:
 
 
 def in_lines(command: str) -> str:
-    """Return a command with each of its statements on a line; a semicolon in quotes ends none."""
+    """Return a command with each of its lines, otherwise each of its statements, on a line; a
+    semicolon in quotes ends none.
+    """
+    lines = lines_of(command)
+    if len(lines) > 1:
+        return "\n".join(lines)
     return _STATEMENT_END.sub(lambda match: match["quoted"] or ";\n", command)
 
 

@@ -60,8 +60,8 @@ class Form(IntEnum):
     the answers that there are once the report is checked. A model is tested as verifier before its
     first report is checked. Documents are searched for each thing that is compared. What a report
     rests on is told in a line of its own, by name. A sub-question that the last assessment left
-    open is answered where its section has several statements and leaves only details open. A command
-    comes along with the sentence that leads to it when pages are read.
+    open is answered where its section has several statements and leaves only details open.
+    A command comes along with the sentence that leads to it when pages are read.
     """
 
 

@@ -21,6 +21,10 @@ from research.engine.text.tokens import normalise_space, unique_texts, words_in
 from research.engine.untrusted.address_wall import AddressWall
 
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
+LINE_MARK, SPACE_MARK = " ⏎ ", "␣"
+"""The end of a line and a space of an indent in code of several lines, such as a file to write."""
+_SPAN_OF_LINES = re.compile(r"`[^`\n]*\n[^`]*`")
+_INDENT = re.compile(r"^[ \t]+")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
 _CONCLUSION = re.compile(r"\s*=+>\s*(?=\S)")
@@ -212,7 +216,10 @@ def split_part(text: str, ledger: Ledger) -> tuple[str, str]:
 
 
 def cite_ids(text: str, ledger: Ledger) -> Statement:
-    """Return a sentence with its bracketed ids, or the claim of a lone id."""
+    """Return a sentence with its bracketed ids, or the claim of a lone id. The lines of code are
+    joined by marks.
+    """
+    text = _SPAN_OF_LINES.sub(_with_line_marks, text)
     alone = text.strip(" []")
     if _ID.fullmatch(alone):
         record = ledger.book.records.get(alone)
@@ -229,6 +236,20 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         concludes=is_marked and bool(ids),
         opens_paragraph=opening is not None,
     )
+
+
+def _with_line_marks(code: re.Match[str]) -> str:
+    lines = code[0].strip("` \n").splitlines()
+    return f"`{LINE_MARK.join(_INDENT.sub(_as_marks, line.rstrip()) for line in lines)}`"
+
+
+def _as_marks(spaces: re.Match[str]) -> str:
+    return SPACE_MARK * len(spaces[0].expandtabs())
+
+
+def lines_of(code: str) -> list[str]:
+    """Return the lines of code in which their ends and indents are marks."""
+    return [line.strip().replace(SPACE_MARK, " ") for line in code.split(LINE_MARK.strip())]
 
 
 def split_conclusion(text: str, ledger: Ledger) -> tuple[str, bool]:
