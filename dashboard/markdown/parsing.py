@@ -20,6 +20,8 @@ DISPUTED = "> **⚠"
 _SIGNS = re.compile(r"[-/=;(<>|$*\\'\"]")
 LONG_COMMAND = 20
 """Length in characters above which code that contains a space is set as a block."""
+SHORT_CODE = 24
+"""Length in characters up to which no line ends within code."""
 ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
 COLONS, STOPS = (":", "："), (".", "!", "。")
@@ -138,6 +140,14 @@ def is_command(code: str) -> bool:
     words = code.split()
     is_told = len(words) > 2 or (len(words) > 1 and bool(_SIGNS.search(code)))
     return is_told and len(code) > LONG_COMMAND
+
+
+def keep_short_code(tokens: Sequence[Token]) -> None:
+    """Set a class on short code within sentences, in which no line ends."""
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "code_inline" and len(child.content) <= SHORT_CODE:
+                child.attrSet("class", "short")
 
 
 def in_lines(command: str) -> str:

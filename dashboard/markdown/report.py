@@ -25,6 +25,7 @@ from dashboard.markdown.markers import FindLink, link_markers
 from dashboard.markdown.parsing import (
     MARKER,
     in_italics,
+    keep_short_code,
     parse_with_places,
     plain_text,
     span_token,
@@ -254,6 +255,7 @@ def _prepare_tokens(
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
     _keep_identifiers(tokens)
+    keep_short_code(tokens)
     link_markers(tokens, link)
     set_commands(tokens, copies=copies)
     set_apart_quotations(tokens)

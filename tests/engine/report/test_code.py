@@ -98,7 +98,12 @@ def test_options_of_commands_and_pages_are_code_in_all_sentences() -> None:
     told = ("Take -z, not -x: -all= and -gps:all= with --jfif:all keep a -gps of well-known use.",)
     section = Section("A1", tuple(Statement(text, ("E1",)) for text in told))
     step = Statement("Strip it. `exiftool -all= -gps:all= --jfif:all web`", ("E1",))
+    value = Cell("-z and -gps:all=", ("E1",))
+    known.relations = Relations(
+        True, {}, ("A", "B"), ("zone", "x"), {("A", "zone"): value, ("B", "x"): value}
+    )
     shown = render_report(known, Draft((), (section,), next_steps=(step,)), "", 0, 0).markdown
+    assert "| `-z` and `-gps:all=` [1] |" in shown
     assert (
         "Take `-z`, not -x: `-all=` and `-gps:all=` with `--jfif:all` keep a -gps of well-known use"
     ) in shown

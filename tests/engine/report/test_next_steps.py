@@ -12,6 +12,7 @@ from research.engine.report.checking.next_steps import (
     find_strangeness,
     is_within_evidence,
     proposed_code,
+    split_commands,
     without_unknown_code,
 )
 from research.engine.report.checking.steps_check import (
@@ -111,6 +112,23 @@ async def test_a_value_of_the_model_s_own_is_marked() -> None:
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line
     assert f"*{INFERRED} Where it says “proposal”, no source gives the value" in ran.report.markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("Do both: `VACUUM` `ANALYZE`.", ["VACUUM", "ANALYZE"]),
+        ("Look first. `ls`, `cat a`", ["ls", "cat a"]),
+        ("It is held back only by `-m`. `grep -o x`", ["grep -o x"]),
+        ("Run `a`: `b`. `c`", ["b", "c"]),
+        ("Look at `a`.", []),
+    ],
+)
+def test_the_commands_of_a_step_stand_behind_a_colon_or_a_stop(
+    text: str, commands: list[str]
+) -> None:
+    said, found = split_commands(text)
+    assert found == commands and text.startswith(said)
 
 
 async def test_a_step_with_commands_of_its_own_is_marked_once() -> None:

@@ -31,7 +31,7 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
-_STOPS = (".", "。")
+_STOPS, _COLONS = (".", "。"), (":", "：")
 _BETWEEN = " ,;."
 """What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -106,7 +106,7 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
     except NotComputedError:
         return step
     said, codes = split_commands(step.text)
-    said = said.removesuffix(":").removesuffix("：").rstrip() if codes else said
+    said = said.rstrip("".join(_COLONS)).rstrip() if codes else said
     kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
     if len(kept) == len(codes):
         return step
@@ -117,14 +117,14 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
 
 def split_commands(text: str) -> tuple[str, list[str]]:
     """Return the words of a step, with the colon or stop, and the commands that stand behind it."""
-    said, codes = text.rstrip(_BETWEEN), list[str]()
+    found, said, codes = (text, list[str]()), text.rstrip(_BETWEEN), list[str]()
     while said.endswith("`") and (start := said.rfind("`", 0, -1)) >= 0:
         codes.insert(0, said[start + 1 : -1])
         before = said[:start].rstrip()
+        if before.endswith(_STOPS + _COLONS):
+            found = before, [*codes]
         said = before.rstrip(_BETWEEN)
-        if before.endswith(_STOPS) and not said.endswith("`"):
-            return before, codes
-    return (said, codes) if said.endswith((":", "：")) else (text, [])
+    return found
 
 
 def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:

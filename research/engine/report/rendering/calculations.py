@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
 
+_CODE, _NUMBER = re.compile(r"`[^`]+`"), re.compile(r"\d[\d.,]*")
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 
@@ -33,16 +35,26 @@ class Calculated:
 
     def citing(self, marks: Marks, line: str, words: Labels) -> str:
         """Return the line with the citations of its figures instead of the ids of their evidence,
-        which say nothing to a reader, and with figures of the question as the asker's own.
+        which say nothing to a reader, and with figures of the question as the asker's own. Those in
+        words, and those that code of the statement has, are only equal to one.
         """
+        codes = " ".join(_CODE.findall(self.statement.text))
         for operand in self.calculation.operands:
             if operand.evidence == ASKED:
+                number = _NUMBER.match(operand.text)
+                is_equal = number is None or bool(_standing(number[0]).search(codes))
                 for figure in (operand.text, escape_markdown(operand.text)):
                     own = words["own_figure"].format(figure=figure)
+                    if is_equal:
+                        own = number[0] if number else f"{operand.value.numerator}"
                     line = line.replace(f"{figure} ({ASKED})", own)
             elif operand.evidence:
                 line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
         return line
+
+
+def _standing(number: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.,]){re.escape(number)}(?![\w.,])")
 
 
 def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:

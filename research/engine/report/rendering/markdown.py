@@ -145,7 +145,7 @@ def render_report(
             marks.of,
             language,
             marks.year_of,
-            marks.escaped,
+            marks.cell,
         ),
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course, points),
@@ -208,13 +208,10 @@ def _render_sections(
             if point.aspect_id in each.parts and point not in marks.open_first
         ]
         is_here = ledger.began >= Form.EDITED
-        is_behind = draft.steps_behind == each.aspect_id
-        is_within = is_behind and not draft.steps_heading
-        steps = render_steps(draft, marks) if is_within else ""
         open_here = render_open_here(left, marks) if is_here else ""
-        yield "\n\n".join(filter(None, (told, steps, open_here)))
-        if is_behind and not is_within and draft.next_steps:
-            yield f"## {marks.escaped(draft.steps_heading)}"
+        yield "\n\n".join(filter(None, (told, open_here)))
+        if draft.steps_behind == each.aspect_id and draft.next_steps:
+            yield f"## {marks.escaped(draft.steps_heading or marks.words['what_to_do'])}"
             yield render_steps(draft, marks, has_name=False)
 
 

@@ -117,13 +117,17 @@ def with_code_words(sentence: str, words: Set[str]) -> str:
     return "".join(parts)
 
 
-def escape_with_code(text: str) -> str:
+def escape_with_code(text: str, words: Set[str] = frozenset()) -> str:
     """Return a text of a page or a person, in one line, with options, settings with
-    values and identifiers as code.
+    values, identifiers and these words as code.
     """
     if "`" in text:
         return escape_markdown(text)
-    return _escape_opening(_with_code(text.translate(_PRIVATE), _MARK))
+    shown, end, plain = list[str](), 0, text.translate(_PRIVATE)
+    for word in _whole(*words).finditer(plain) if words else ():
+        shown += (_with_code(plain[end : word.start()], _MARK), f"`{word[0]}`")
+        end = word.end()
+    return _escape_opening("".join((*shown, _with_code(plain[end:], _MARK))))
 
 
 def _with_code(text: str, mark: re.Pattern[str]) -> str:

@@ -114,6 +114,10 @@ class Markers:
         """Return a text of a page or a person as Markdown, before `Form.COMPUTED` without code."""
         return escape_with_code(text) if self._shows_code else escape_markdown(text)
 
+    def cell(self, text: str) -> str:
+        """Return the text of a cell like `escaped`, with words as code that are elsewhere."""
+        return escape_with_code(text, self.code) if self._shows_code else escape_markdown(text)
+
     def sentence(self, text: str) -> str:
         """Return a sentence of a model as Markdown, before `Form.COMPUTED` with identifiers alone
         as code. Words that are code elsewhere in the report are code.
