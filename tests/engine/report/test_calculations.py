@@ -161,6 +161,25 @@ def test_a_figure_of_the_asker_is_shown_as_theirs_and_not_cited(
 
 
 @pytest.mark.parametrize(
+    ("asked", "text", "line"),
+    [
+        ("which has 90 lamps", "Set `lamps=90`: 2 times {= 180 / 90} as many.", "÷ 90 = 2 times"),
+        ("of two sides", "Both piers have 360 lamps {= 2 * 180}.", "- 2 × 180 [1] = 360 lamps"),
+    ],
+)
+def test_a_figure_that_only_equals_one_of_the_asker_is_not_told_as_theirs(
+    asked: str, text: str, line: str
+) -> None:
+    made, _ = ledger(f"How many times the lamps of our pier, {asked}?")
+    source = page("https://s.example/", NEW)
+    made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+    made.book.add(Finding(NEW, "A1", quoted(source, NEW), 0.9), 1)
+    said = cite_ids(f"{text} [E1]", made)
+    shown = render_report(made, Draft((said,), (Section("A1", (said,)),)), "", 0, 0).markdown
+    assert line in shown and "your" not in shown
+
+
+@pytest.mark.parametrize(
     ("form", "outcome"), [(Form.EDITED, "undecided"), (Form.COMPUTED, "refused")]
 )
 def test_what_people_told_the_run_of_their_case_may_be_computed_with(

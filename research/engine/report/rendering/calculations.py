@@ -12,6 +12,7 @@ from research.engine.report.checking.statement_check import calculate
 from research.engine.report.draft import Draft, Statement
 from research.engine.report.rendering.markdown_escape import escape_markdown
 from research.engine.report.report_i18n import Labels
+from research.engine.text.amounts import find_amounts
 
 _CODE, _NUMBER = re.compile(r"`[^`]+`"), re.compile(r"\d[\d.,]*")
 Marks = Callable[[Iterable[str]], str]
@@ -46,7 +47,7 @@ class Calculated:
                 for figure in (operand.text, escape_markdown(operand.text)):
                     own = words["own_figure"].format(figure=figure)
                     if is_equal:
-                        own = number[0] if number else f"{operand.value.numerator}"
+                        own = number[0] if number else _value_of(operand.text)
                     line = line.replace(f"{figure} ({ASKED})", own)
             elif operand.evidence:
                 line = line.replace(f"({operand.evidence})", marks([operand.evidence]))
@@ -55,6 +56,11 @@ class Calculated:
 
 def _standing(number: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.,]){re.escape(number)}(?![\w.,])")
+
+
+def _value_of(figure: str) -> str:
+    """Return a figure in words as a number, "2" of "two cameras"; as it is if it is none."""
+    return next((f"{amount.value}" for amount in find_amounts(figure)), figure)
 
 
 def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
