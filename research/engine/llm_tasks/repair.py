@@ -26,6 +26,8 @@ from research.engine.report.draft import (
     split_conclusion,
     split_part,
     statement_of,
+    with_lines_joined,
+    without_layout,
 )
 from research.engine.run import Run
 
@@ -63,7 +65,7 @@ async def repair_statements(
 
 def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Statement | None:
     """Return a statement with another text and evidence, computed as before if it still is."""
-    text = answer.text.strip().removeprefix("- ")
+    text = without_layout(with_lines_joined(answer.text.strip()))
     if ledger.began >= Form.COMPUTED:
         text = split_part(text, ledger)[1]
     text, is_marked = split_conclusion(text, ledger)

@@ -219,7 +219,7 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
     """Return a sentence with its bracketed ids, or the claim of a lone id. The lines of code are
     joined by marks.
     """
-    text = _SPAN_OF_LINES.sub(_with_line_marks, text)
+    text = with_lines_joined(text)
     alone = text.strip(" []")
     if _ID.fullmatch(alone):
         record = ledger.book.records.get(alone)
@@ -236,6 +236,19 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
         concludes=is_marked and bool(ids),
         opens_paragraph=opening is not None,
     )
+
+
+def with_lines_joined(text: str) -> str:
+    """Return a text whose code of several lines is in one, with marks for their ends."""
+    return _SPAN_OF_LINES.sub(_with_line_marks, text)
+
+
+def without_layout(text: str) -> str:
+    """Return a sentence without the marks of a paragraph and of an item before it."""
+    for mark in (_PARAGRAPH, _ITEM):
+        found = mark.match(text)
+        text = text[found.end() if found else 0 :]
+    return text
 
 
 def _with_line_marks(code: re.Match[str]) -> str:

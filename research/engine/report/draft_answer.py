@@ -208,6 +208,7 @@ def _has_text(statement: Statement) -> bool:
 STEPS = "steps"
 """Marker in `on` of the section that the next steps follow."""
 _REFERENCE = re.compile(r" ?\(open \d{1,2}\)", re.IGNORECASE)
+_OPEN_NUMBER = re.compile(r"\b(open) \d{1,2}(?=[.,;:)]|$)", re.IGNORECASE)
 _OPEN = re.compile(r"\s*open\s+(\d{1,2})\W*", re.IGNORECASE)
 
 
@@ -217,8 +218,8 @@ def texts_of(sections: Iterable[SectionAnswer]) -> list[str]:
 
 
 def without_references(text: str) -> str:
-    """Return a text without references to open points, such as "(open 2)"."""
-    return _REFERENCE.sub("", text)
+    """Return a text without references to open points, such as "(open 2)" and "is open 2"."""
+    return _OPEN_NUMBER.sub(r"\1", _REFERENCE.sub("", text))
 
 
 @dataclass(frozen=True)
