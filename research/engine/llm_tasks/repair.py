@@ -29,6 +29,7 @@ from research.engine.report.draft import (
     with_lines_joined,
     without_layout,
 )
+from research.engine.report.draft_answer import without_references
 from research.engine.run import Run
 
 
@@ -65,7 +66,7 @@ async def repair_statements(
 
 def _repaired(old: Statement, answer: RepairedStatement, ledger: Ledger) -> Statement | None:
     """Return a statement with another text and evidence, computed as before if it still is."""
-    text = without_layout(with_lines_joined(answer.text.strip()))
+    text = without_references(without_layout(with_lines_joined(answer.text.strip())))
     if ledger.began >= Form.COMPUTED:
         text = split_part(text, ledger)[1]
     text, is_marked = split_conclusion(text, ledger)
