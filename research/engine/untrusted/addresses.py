@@ -74,6 +74,7 @@ _FILE_ENDINGS = frozenset({
     "name", "info", "post", "int", "pro",
 })  # fmt: skip
 """Endings that file names, words and abbreviations have too: a bare name with one is no host."""
+_MAILBOX = re.compile(r"(?<=[^\W\d_]) ?<[\w.+-]{1,64}@[\w.-]{1,254}>")
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ def _suffixes() -> TLDExtract:
     from tldextract import TLDExtract  # imports requests
 
     return TLDExtract(suffix_list_urls=(), include_psl_private_domains=True)
+
+
+def without_mailboxes(text: str) -> str:
+    """Return a text without the addresses behind names, as in "Ada Reed <ada@example.org>"."""
+    return _MAILBOX.sub(" ", text)
 
 
 @lru_cache(maxsize=8_000)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from research.engine.text.folding import folded, spaced_letters, words_set_apart
-from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.addresses import addresses_in, without_mailboxes
 from research.engine.untrusted.order_signs import order_points
 from research.engine.untrusted.order_words import order_words
 
@@ -142,7 +142,6 @@ _FOR_MACHINES = re.compile(
 """Text for programs: `<a>…</a>`, `call(name=…)`, `{"a": …, "b": …}`, `a = 1; b = 2;`, `a_b: …`."""
 _OF_MACHINES = re.compile(r"[<\[(\"=_]")
 """Characters of which each form of `_FOR_MACHINES` has one, and most sentences none."""
-_MAILBOX = re.compile(r"<[\w.+-]{1,64}@[\w.-]{1,254}>")
 _CODED = re.compile(
     r"base\s?-?6[4a]|rot\s?-?(?:13|ie)|\b(?:un)?(?:decode|decipher|entschlussel|dekodier|decod)"
     r"|\b(?:decifr|descodific)|расшифр|декодир|فك (?:ال)?(?:ترميز|تشفير|شفرة)"
@@ -199,7 +198,7 @@ def is_for_machines(text: str) -> bool:
     """Return whether a text contains tags, a call or settings, which are for programs; the address
     in "Ada <ada@example.org>" is no tag.
     """
-    told = _MAILBOX.sub(" ", text)
+    told = without_mailboxes(text)
     return bool(_OF_MACHINES.search(told) and _FOR_MACHINES.search(told))
 
 

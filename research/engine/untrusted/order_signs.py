@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from research.engine.text.folding import folded
-from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.addresses import addresses_in, without_mailboxes
 from research.engine.untrusted.order_words import OrderWords, order_words
 
 _KIND_POINTS: Mapping[str, float] = {
@@ -51,7 +51,7 @@ def _points(text: str, asked: str) -> tuple[tuple[str, float], ...]:
         return ()
     beside = LONG_POINTS * (len(plain) > LONG_CHARACTERS)
     beside += QUOTED_POINTS * bool(_QUOTED.search(text))
-    beside += ADDRESS_POINTS * bool(addresses_in(text))
+    beside += ADDRESS_POINTS * bool(addresses_in(without_mailboxes(text)))
     starts = {match.end() for match in _CLAUSE_START.finditer(plain)}
     used = order_words(folded(asked))
     return tuple(
