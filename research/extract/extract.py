@@ -100,7 +100,7 @@ def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
 
         return extract_html(content, url)
     if form == "csv":
-        from research.extract.csvtext import extract_csv
+        from research.extract.plaintext import extract_csv
 
         return extract_csv(content, url)
     from research.extract.plaintext import extract_plain

@@ -7,12 +7,14 @@ heading or list item.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, zip_longest
 from urllib.parse import unquote, urlsplit
 
 from research.extract.extracted import EmptyPageError, Extracted
+from research.extract.manualpage import manual_markdown, manual_title, page_name
 from research.fetch.sites import kind_of
 
 # "\*"
@@ -151,8 +153,10 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
     if markdown:
         fields, content = _front_matter(content)
     lines = [line.rstrip() for line in content.split("\n")]
+    is_manual = not markdown and page_name(lines) is not None
     lines = _markdown(lines) if markdown else [*_numbered_headings(outdented_items(lines))]
-    text = _tidy(_without_marks(lines) if markdown else lines)
+    shown = manual_markdown(content.split("\n")) if is_manual else lines
+    text = _tidy(_without_marks(lines) if markdown else shown)
     if not text:
         raise EmptyPageError("the page contains no readable text")
     return Extracted(
@@ -274,12 +278,6 @@ def _date(written: str) -> str | None:
     return iso_date(written)
 
 
-_MANUAL_PAGE = re.compile(r"^(\S{1,60})(\(\d\w{0,4}\))\s.{1,200}\s\1\2$")
-"""The first line of a manual page: "DVGRAB(1)   General Commands Manual   DVGRAB(1)"."""
-_PURPOSE = re.compile(r"^\s+(\S.{0,99}?) [-–—]{1,2} (\S.{0,99})$")
-"""The line below its heading NAME: "dvgrab - capture digital video"."""
-
-
 def title_of(text: str, url: str, *, markdown: bool) -> str:
     """Return the title, or the last part of the address if nothing looks like one.
 
@@ -287,7 +285,7 @@ def title_of(text: str, url: str, *, markdown: bool) -> str:
     """
     lines = [line[:MAX_TITLE] for line in text.split("\n", LOOKED_AT)[:LOOKED_AT]]
     lines = list(_outside_of_code(lines)) if markdown else lines
-    found = (markdown and _heading(lines)) or _manual_page(lines)
+    found = (markdown and _heading(lines)) or manual_title(lines)
     found = found or _first_line(lines, markdown=markdown)
     return (found or unquote(urlsplit(url).path.rpartition("/")[2]))[:MAX_TITLE]
 
@@ -307,22 +305,6 @@ def _heading(lines: Sequence[str]) -> str:
             return _strip_markup(words)
         told = told or not (heading or _DECORATION.match(line))
     return ""
-
-
-def _manual_page(lines: Sequence[str]) -> str:
-    """Return the name of a manual page with its purpose, "ntpd(8) – Network Time Protocol daemon";
-    "" for other texts.
-    """
-    told = [line.rstrip() for line in lines if line.strip()]
-    page = _MANUAL_PAGE.match(told[0].lstrip()) if told else None
-    if page is None:
-        return ""
-    name, section = page[1], page[2]
-    below = next((text for head, text in pairwise(told) if head.strip() == "NAME"), "")
-    purpose = _PURPOSE.match(below)
-    names = purpose[1].split(", ") if purpose else []
-    own = next((each for each in names if each.casefold() == name.casefold()), name)
-    return f"{own}{section} – {purpose[2]}" if purpose else f"{own}{section}"
 
 
 def _first_line(lines: Sequence[str], *, markdown: bool) -> str:
@@ -350,3 +332,47 @@ def _outside_of_code(lines: Sequence[str]) -> Iterator[str]:
 def _strip_markup(line: str) -> str:
     """Return a line of Markdown without link and emphasis syntax."""
     return _EMPHASIS.sub(r"\2", _TITLE_LINK.sub(r"\1", line)).strip()
+
+
+# --- tables as CSV and TSV: one block per row, each cell labelled with its column ---------------
+
+
+_SEPARATORS = "\t;,|"
+# "1,234.5", "-3 %"
+_NUMBER = re.compile(r"[-+−]?[\d.,]+\s?%?")
+
+
+def extract_csv(content: str, url: str) -> Extracted:
+    """Return the rows of a table as text; raise `EmptyPageError`."""
+    rows = _table_rows(content.lstrip("\ufeff").splitlines(keepends=True))
+    names = rows[0] if len(rows) > 1 and _are_columns(rows[0]) else []
+    text = "\n\n".join(_label_cells(row, names) for row in (rows[1:] if names else rows))
+    if not text:
+        raise EmptyPageError("the page contains no readable text")
+    name = unquote(urlsplit(url).path.rpartition("/")[2])
+    return Extracted(name[:MAX_TITLE], text, kind=kind_of(url))
+
+
+def _table_rows(lines: Sequence[str]) -> list[list[str]]:
+    """Return the non-empty rows, split by the most frequent separator of the first line."""
+    first = next(filter(str.strip, lines), "")
+    separator = max(_SEPARATORS, key=first.count)
+    try:
+        rows = [[_spaced(cell) for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    except csv.Error as error:
+        raise EmptyPageError("the table is damaged and cannot be read") from error
+    return [row for row in rows if any(row)]
+
+
+def _are_columns(row: Sequence[str]) -> bool:
+    return 1 < len(row) == len(set(row)) and not any(map(_NUMBER.fullmatch, row))
+
+
+def _label_cells(row: Sequence[str], names: Sequence[str]) -> str:
+    """Join the non-empty cells by tabs, each with its column's name."""
+    cells = zip_longest(names, row, fillvalue="")
+    return "\t".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())

@@ -245,10 +245,10 @@ def with_lines_joined(text: str) -> str:
 
 def without_layout(text: str) -> str:
     """Return a sentence without the marks of a paragraph and of an item before it."""
-    for mark in (_PARAGRAPH, _ITEM):
-        found = mark.match(text)
-        text = text[found.end() if found else 0 :]
-    return text
+    opening = _PARAGRAPH.match(text)
+    text = text[opening.end() if opening else 0 :]
+    item = _ITEM.match(text)
+    return text[item.end() if item else 0 :]
 
 
 def _with_line_marks(code: re.Match[str]) -> str:
