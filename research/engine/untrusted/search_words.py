@@ -23,8 +23,8 @@ _OPERATOR = re.compile(
     r"(?<!\w)(?:site|inurl|intitle|intext|link|related|cache|filetype):\s?", re.I
 )
 """A search engine's own command, such as "site:"."""
-_ASSIGNED = re.compile(r"(?<!\w)\w{1,64}=\S*")
-"""A parameter of an address, such as "q=…"."""
+_ASSIGNED = re.compile(r"(?<!\w)\w{1,64}=\S+")
+"""A parameter of an address, such as "q=secret"; an option such as "-all=" has no value."""
 
 
 @lru_cache(maxsize=4_000)

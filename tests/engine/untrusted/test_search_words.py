@@ -11,6 +11,7 @@ from research.engine.untrusted.search_words import MOST_CHARACTERS, search_words
         ("ask desk@a.example for the plan", "ask a.example for the plan"),
         ("site:a.example harbour […] plan", "a.example harbour plan"),
         ("q=secret tower", "tower"),
+        ("exiftool -gps:all= -all= remove", "exiftool -gps:all= -all= remove"),
         ("node.js event loop", "node.js event loop"),
     ],
 )
