@@ -41,7 +41,7 @@ from dashboard.markdown.repetitions import (
     without_repetitions,
 )
 from dashboard.markdown.sources import link_titles, set_documents, shorten_addresses
-from dashboard.markdown.tables import transpose_wide_tables
+from dashboard.markdown.tables import keep_identifiers, transpose_wide_tables
 from dashboard.titles import without_lead
 from research.engine.report.parts.comparison import MISSING
 from research.engine.report.report_i18n import Labels, labels_for
@@ -254,7 +254,7 @@ def _prepare_tokens(
     disputes = mark_disputes(tokens)
     _mark_standings(tokens)
     _label_cells(tokens, labels_for(language))
-    _keep_identifiers(tokens)
+    keep_identifiers(tokens)
     keep_short_code(tokens)
     link_markers(tokens, link)
     set_commands(tokens, copies=copies)
@@ -296,24 +296,8 @@ def _label_cells(tokens: Sequence[Token], labels: Labels) -> None:
             column += 1
 
 
-def _keep_identifiers(tokens: Sequence[Token]) -> None:
-    """Set a class on cells and items that begin with an identifier ("work_mem"), which the style
-    sheet gives no capital.
-    """
-    opening = None
-    for token in tokens:
-        if token.type in ("th_open", "td_open", "list_item_open"):
-            opening = token
-        elif token.type == "inline" and opening:
-            text = plain_text(token)
-            is_code = [child.type for child in token.children or ()][:1] == ["code_inline"]
-            if text[:1].islower() and (is_code or capitalize_heading(text) == text):
-                opening.attrSet("class", "as-written")
-            opening = None
-
-
 def _begins_body(token: Token) -> bool:
-    return token.type == "table_open" or (token.type == "heading_open" and token.tag == "h2")
+    return token.type == "table_open" or (token.tag == "h2" and token.type == "heading_open")
 
 
 def _is_answer(block: Sequence[Token]) -> bool:

@@ -1,4 +1,4 @@
-"""Tables that are easier to read transposed: few things compared by many properties."""
+"""Tables: those that are easier to read transposed, and cells that keep their small letters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Literal, TypeVar
 
 from markdown_it.token import Token
 
-from dashboard.markdown.parsing import top_blocks
+from dashboard.markdown.parsing import plain_text, top_blocks
+from research.engine.text.tokens import capitalize_heading
 
 MOST_COLUMNS = 5
 """Columns that a page of text has room for."""
@@ -70,3 +71,24 @@ def _row(texts: Iterable[Token], tag: str) -> Iterator[Token]:
     for text in texts:
         yield from (_part(f"{tag}_open", tag, 1), text, _part(f"{tag}_close", tag, -1))
     yield _part("tr_close", "tr", -1)
+
+
+def keep_identifiers(tokens: Sequence[Token]) -> None:
+    """Set a class on cells and items that the style sheet gives no capital: they begin with an
+    identifier ("work_mem"), or name what a table compares.
+    """
+    opening, heads, is_comparison = None, list[str](), False
+    for token in tokens:
+        heads = [] if token.type == "table_open" else heads
+        if token.type in ("th_open", "td_open", "list_item_open"):
+            opening = token
+        elif token.type == "inline" and opening:
+            text = plain_text(token)
+            if opening.type == "th_open":
+                heads.append(text)
+                is_comparison = not heads[0] and any(head[:1].isupper() for head in heads)
+            is_kept = is_comparison and opening.type != "list_item_open"
+            is_kept |= [child.type for child in token.children or ()][:1] == ["code_inline"]
+            if text[:1].islower() and (is_kept or capitalize_heading(text) == text):
+                opening.attrSet("class", "as-written")
+            opening = None

@@ -455,6 +455,17 @@ def test_identifiers_are_not_capitalised() -> None:
     assert "td:first-child):not(.as-written)::first-letter" in sheet
 
 
+def test_things_compared_keep_their_small_letters() -> None:
+    table = "| | Slow clock | Pauses |\n| --- | --- | --- |\n| gpscorrelate | -O | none |\n"
+    page = BeautifulSoup(
+        render_markdown(f"{table}| ExifTool | sync | fix |\n", link).html, "html.parser"
+    )
+    first = page.select("tr > :first-child")
+    assert [each.get_text() for each in first if "as-written" in each.get("class", [])] == [
+        "gpscorrelate"
+    ]
+
+
 def test_nothing_stands_between_a_marker_and_the_sign_behind_it() -> None:
     found = render_markdown("Set `work_mem` [1], then [2]. Or [1] not.", link).html
     assert "</code>\u202f<sup" in found, "a marker stays with code as with a word"

@@ -802,7 +802,7 @@ async def test_a_choice_with_few_findings_has_a_table_from_its_draft() -> None:
     rows = [line for line in ran.report.markdown.splitlines() if line.startswith("| ")]
     told = [re.sub(r" ?\[\d+\]", "", row) for row in rows]
     assert told == [
-        "|  | price | weight |", "| --- | --- | --- |",
+        "|  | Price | Weight |", "| --- | --- | --- |",
         "| Alto | 400 marks | 20 kilograms |", "| Corsair | 300 marks | 30 kilograms |",
     ]  # fmt: skip
     again = await world.replay(CHOICE.question)

@@ -36,7 +36,7 @@ _BETWEEN = " ,;."
 """What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDENTIFIER = re.compile(
-    r"(?<![\w-])--?[a-z][\w-]{1,60}"
+    r"(?<![\w-])--?[a-z][\w-]{0,60}\w"
     r"|(?<!\w)[^\W\d_]\w{0,60}(?:[.-]\w{1,60}){1,6}"
     r"|(?<!\w)[^\W\d_][^\W_]{0,60}_\w{1,120}"
     r"|(?<!\w)\w{1,60}(?=\()"
@@ -187,6 +187,7 @@ def code_of(step: Statement, ledger: Ledger) -> list[str]:
 
 def _named(code: str, ledger: Ledger) -> list[str]:
     """Return the identifiers that have to occur on some page: options, settings, functions."""
+    code = code.replace("\\n", "  ")  # a line end within a quoted text
     found = [each for each in _IDENTIFIER.finditer(code) if not _NEW_NAME.match(code, each.start())]
     if ledger.began >= Form.EDITED:
         found = [e for e in found if not (_is_of_schema(code, e) or _is_of_path(code, e))]

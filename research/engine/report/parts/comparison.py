@@ -38,11 +38,11 @@ def render_comparison(
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
     read as that language writes numbers. A cell without a value has a dash, which is explained
-    below. A value that may have been overtaken has its `year_of`.
+    below. A value that may have been overtaken has its `year_of`. Things keep their small letters.
     """
     if not relations.cells:
         return ""
-    rows = [["", *map(escape, relations.properties)]]
+    rows = [["", *(capitalize_heading(escape(name)) for name in relations.properties)]]
     for entity in relations.entities:
         row = [escape(entity)]
         for name in relations.properties:
