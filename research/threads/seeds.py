@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from research.engine.records import (
     Source,
     StopReason,
 )
+from research.engine.report.report_i18n import labels_for
 from research.engine.threads.seed import IdsUsed, Seed, SeedKind, apply_review
 from research.engine.threads.start import STARTED_ANEW
 from research.engine.threads.user_commands import TOLD
@@ -35,6 +37,7 @@ SEED: TypeAdapter[Seed] = TypeAdapter(Seed)
 PLAN: TypeAdapter[Plan] = TypeAdapter(Plan)
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
 READ = frozenset({"read", "cited"})
+_MARKERS = re.compile(r"(?: ?\[\d{1,4}\])+")
 
 
 def seed_of(run: RunRow) -> Seed | None:
@@ -79,7 +82,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
-        answer=_short_answer(run),
+        **_earlier_report(run),
     )
     return apply_review(seed, *_judged(rows))
 
@@ -100,6 +103,7 @@ def snapshot_follow_up(run: RunRow) -> Seed:
         left,
         question=seed.question,
         answer=seed.answer,
+        report=f"{found.report}\n\n{seed.report}",
         instructions=seed.instructions,
         rejected=(*found.rejected, *since),
         ids_used=seed.ids_used,
@@ -118,9 +122,16 @@ def labels_left_out(rows: Sequence[EvidenceRow], rejected: Collection[str] = ())
     return frozenset(row.label for row in rows) - {record.id for record in left.evidence}
 
 
-def _short_answer(run: RunRow) -> str:
+def _earlier_report(run: RunRow) -> dict[str, str]:
+    """Return the short answer of a run's report, and what it says up to its sources without title
+    and markers.
+    """
     report = run.reports.order_by("pk").last()
-    return report.short_answer if report else ""
+    if report is None:
+        return {}
+    _, _, told = report.markdown.partition("\n")
+    told = told.partition(f"\n## {labels_for(run.language)['sources']}\n")[0]
+    return {"answer": report.short_answer, "report": _MARKERS.sub("", told).strip()}
 
 
 def _judged(rows: Iterable[EvidenceRow]) -> tuple[list[str], list[str]]:

@@ -32,6 +32,9 @@ from research.engine.text.similarity import Corpus
 from research.engine.text.tokens import term_set
 from research.engine.threads.seed import IdsUsed
 
+MOST_LINES, LEAST_SHARED = 2, 3
+"""Lines of an earlier report beside a conclusion, and words that each shares with it."""
+
 ANSWERING = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE, AspectState.DISPUTED})
 SUPPORTS = 0.3
 _WITHOUT = frozenset({AspectState.NOT_FOUND, AspectState.NOT_SEARCHED})
@@ -56,7 +59,8 @@ class Ledger:
     """Records change only here, and every change is emitted.
 
     `leads` are those that a model named, `followed` the texts of those that were searched.
-    `ids_used`, `rejected` and `instructed` come from an earlier run of the thread. `withdrawn` are
+    `ids_used`, `rejected` and `instructed` come from an earlier run of the thread, `told_before` is
+    what the report says that a follow-up question is about. `withdrawn` are
     the instructions that people dropped, and `withdrawals` is how often they did.
     """
 
@@ -80,6 +84,7 @@ class Ledger:
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
     instructed: tuple[str, ...] = ()
+    told_before: str = ""
     withdrawn: set[str] = field(default_factory=set)
     withdrawals: int = 0
     relations: Relations = field(default_factory=Relations)
@@ -292,6 +297,13 @@ class Ledger:
     def withdraw_instruction(self, text: str) -> None:
         self.withdrawn.add(text)
         self.withdrawals += 1
+
+    def lines_before(self, text: str) -> list[str]:
+        """Return the lines of the earlier report that share most words with a text, few of them."""
+        said, lines = term_set(text), self.told_before.split("\n")
+        shared = {line: len(said & term_set(line)) for line in lines}
+        near = [line for line in shared if shared[line] >= LEAST_SHARED]
+        return sorted(near, key=lambda line: -shared[line])[:MOST_LINES]
 
     @property
     def asked(self) -> str:

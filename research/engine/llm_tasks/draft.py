@@ -72,6 +72,8 @@ LEAST_DRAFT = 400
 """Minimum number of words for the sections of a draft, however long its tables are."""
 SPARE_DRAFT = 2
 """Drafted words of a broad quick report for each that it may keep, which code chooses."""
+MOST_TOLD_BEFORE = 16_000
+"""Characters of the earlier report that the author of a follow-up is shown."""
 
 
 async def write_draft(run: Run) -> Draft:
@@ -175,6 +177,7 @@ def _prompt_context(run: Run, is_whole: bool, room: int) -> dict[str, Any]:
         "things": _tabled(run),
         "tables": ledger.tables,
         "titles": told_titles(run),
+        "told_before": ledger.told_before[:MOST_TOLD_BEFORE],
         "gaps": gaps_shown(ledger) if is_long and run.form >= Form.EDITED else [],
         "has_course": any(
             asks_for_course(text, ledger.began) for text in (run.question.text, *asked)
@@ -196,10 +199,11 @@ def _task(run: Run, is_whole: bool) -> Task[DraftAnswer]:
 
 
 async def _is_whole(run: Run) -> bool:
-    """Return whether the report is written as a whole: not a quick one, one of few parts, or one by
-    a model with a small window.
+    """Return whether the report is written as a whole: not a quick one, one of few parts that is no
+    follow-up, or one by a model with a small window.
     """
-    is_broad = len(run.ledger.aspects) >= VERDICT_FROM or run.answers_at_once
+    is_broad = len(run.ledger.aspects) >= VERDICT_FROM or bool(run.ledger.told_before)
+    is_broad = is_broad or run.answers_at_once
     if not is_broad or run.config.research_depth == "quick":
         return False
     window = await run.context_tokens()

@@ -151,8 +151,7 @@ class Draft:
     is what it says the report leaves open; None where no model did. `course` tells the course of
     events across the sections, `clashes` are what contradicts each other. Of one that `is_whole`
     one author wrote all sections, and told the course of events in them; of one that `is_authored`
-    named and ordered them, too. `open_first` are open points that the short answer names, and the
-    steps stand under `steps_heading` behind the section on `steps_behind`, which may be none.
+    named and ordered them, too. `open_first` are open points that the short answer names.
     """
 
     short_answer: tuple[Statement, ...]
@@ -171,8 +170,6 @@ class Draft:
     is_whole: bool = False
     is_authored: bool = False
     open_first: tuple[OpenPoint, ...] = ()
-    steps_behind: str | None = None
-    steps_heading: str = ""
 
     @property
     def covered(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from research.engine.evidence.claims.computed import OPERATIONS
 from research.engine.evidence.claims.operands import ASKED
@@ -50,25 +50,20 @@ def read_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     if isinstance(answer, WholeDraftAnswer) and answer.sections:
         said = _all_statements(ledger, texts_of(answer.sections), answer.computed)
         said = _with_spare(said, answer.spare)
-        authored = read_sections(answer.sections, said, ledger)
-        draft = replace(
-            _read_around(ledger, answer, said, authored.sections),
-            is_authored=True,
-            steps_behind=authored.steps_behind,
-            steps_heading=authored.steps_heading,
-        )
+        sections = read_sections(answer.sections, said, ledger)
+        draft = replace(_read_around(ledger, answer, said, sections), is_authored=True)
         return _with_open_first(draft, answer)
     said = _placed(_all_statements(ledger, answer.statements, answer.computed), ledger)
     if isinstance(answer, WholeDraftAnswer):
         said = _with_spare(said, answer.spare)
-    sections: dict[str, list[Statement]] = {}
+    by_part: dict[str, list[Statement]] = {}
     told_in_sections = [*filter(_has_text, said)]
     own = [each.about or aspect_of(each, ledger) or "" for each in told_in_sections]
     owners = owners_of(own, next(iter(ledger.aspects)), ledger)
     for aspect_id, statement in zip(owners, told_in_sections, strict=True):
-        sections.setdefault(aspect_id, []).append(statement)
+        by_part.setdefault(aspect_id, []).append(statement)
     return _read_around(
-        ledger, answer, said, [Section(i, tuple(part)) for i, part in sections.items()]
+        ledger, answer, said, [Section(i, tuple(part)) for i, part in by_part.items()]
     )
 
 
@@ -205,8 +200,6 @@ def _has_text(statement: Statement) -> bool:
 # --- sections of an author ---------------------------------------------------------------
 
 
-STEPS = "steps"
-"""Marker in `on` of the section that the next steps follow."""
 _REFERENCE = re.compile(r" ?\(open \d{1,2}\)", re.IGNORECASE)
 _OPEN_NUMBER = re.compile(r"\b(open) \d{1,2}(?=[.,;:)]|$)", re.IGNORECASE)
 _OPEN = re.compile(r"\s*open\s+(\d{1,2})\W*", re.IGNORECASE)
@@ -222,40 +215,26 @@ def without_references(text: str) -> str:
     return _OPEN_NUMBER.sub(r"\1", _REFERENCE.sub("", text))
 
 
-@dataclass(frozen=True)
-class Authored:
-    """Sections in their author's order; the next steps stand under `steps_heading`, "" for none,
-    behind the section on `steps_behind`, None where they open the report.
-    """
-
-    sections: tuple[Section, ...]
-    steps_behind: str | None = None
-    steps_heading: str = ""
-
-
 def read_sections(
     answer: Sequence[SectionAnswer], said: Sequence[Statement], ledger: Ledger
-) -> Authored:
+) -> tuple[Section, ...]:
     """Return the sections with their statements, of which `said` are those of all.
 
     Each is kept under one sub-question, the first of its own that no other section is under, and
     covers the others; one for which none is left goes on in the section before. A sub-question that
     no section names is covered by the one that cites most of its evidence.
     """
-    found = Authored(())
-    place = 0
+    sections, place = list[Section](), 0
     for told in answer:
         own = [*filter(_has_text, said[place : place + len(told.statements)])]
         place += len(told.statements)
-        found = _with_section(found, told, own, ledger)
-    return replace(found, sections=_covering_all(found.sections, ledger))
+        _add_section(sections, told, own, ledger)
+    return _covering_all(sections, ledger)
 
 
-def _with_section(
-    found: Authored, told: SectionAnswer, own: list[Statement], ledger: Ledger
-) -> Authored:
-    """Return the sections with a further one."""
-    sections, has_steps = [*found.sections], STEPS in {each.casefold() for each in told.on}
+def _add_section(
+    sections: list[Section], told: SectionAnswer, own: list[Statement], ledger: Ledger
+) -> None:
     heading = heading_of(told.heading)
     named = [part for part in map(_id_of, told.on) if part in ledger.aspects]
     if own:
@@ -274,10 +253,6 @@ def _with_section(
         last = sections[-1]
         covers = tuple(dict.fromkeys((*last.covers, *named)))
         sections[-1] = replace(last, statements=(*last.statements, *own), covers=covers)
-    if not has_steps:
-        return replace(found, sections=tuple(sections))
-    behind = sections[-1].aspect_id if sections else None
-    return Authored(tuple(sections), behind, "" if own else heading)
 
 
 def _id_of(text: str) -> str:

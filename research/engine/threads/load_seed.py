@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.evidence.quotes import plain_quote
+from research.engine.journal.forms import Form
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
 from research.engine.records import Aspect, AspectState, Evidence, Gap, Plan
@@ -76,6 +77,8 @@ async def take_over_chosen(run: Run, seed: Seed, plan: Plan, chosen: Collection[
 def _open_for(run: Run, seed: Seed, plan: Plan) -> list[Aspect]:
     """Open the ledger for a plan; return its sub-questions."""
     run.open_ledger(plan, seed)
+    if seed.kind == "follow_up" and run.form >= Form.EDITED:
+        run.ledger.told_before = seed.report
     for planned in plan.aspects:
         run.ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
     return list(run.ledger.aspects.values())

@@ -54,8 +54,8 @@ class Seed:
     of this question in their own words. `wanted` are the ids of the sub-questions to
     dig into. `dimensions` are a model's last marks, `ended` is the reason why the run ended.
     `asks_about_topic` False starts anew where a follow-up question changes the topic. `answer` is
-    the short answer of the earlier report; with `at_once` a follow-up that the evidence answers is
-    answered from it, without a search.
+    the short answer of the earlier report, `report` what that says, without its sources; with
+    `at_once` a follow-up that the evidence answers is answered from it, without a search.
     """
 
     kind: SeedKind
@@ -77,6 +77,7 @@ class Seed:
     wanted: tuple[str, ...] = ()
     asks_about_topic: bool = True
     answer: str = ""
+    report: str = ""
     at_once: bool = False
     shape: ReportFormat = field(default_factory=ReportFormat)
 

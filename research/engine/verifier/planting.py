@@ -36,7 +36,7 @@ MOST_QUOTES = 4
 """Most quotes of a record that are shown."""
 LEAST_LETTERS = 4
 """Fewest letters of a word by which a statement may name a site."""
-ASKED, COMPUTED = "question", "computed by code"
+ASKED, COMPUTED, TOLD_BEFORE = "question", "computed by code", "earlier report"
 """The names of what stands beside quotes: the question, and calculations."""
 MOST_PASSAGES = 120
 """Sentences of pages that canaries are chosen from."""
@@ -138,7 +138,8 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         quotes |= dict.fromkeys(_cited(each, ledger, statement.text) for each in shown)
     beside = _computed(statement, ledger)
     if statement.concludes:
-        asked = dict.fromkeys((*quotes, *beside, CitedQuote(ledger.asked, ASKED)))
+        told = (CitedQuote(line, TOLD_BEFORE) for line in ledger.lines_before(statement.text))
+        asked = dict.fromkeys((*quotes, *beside, *told, CitedQuote(ledger.asked, ASKED)))
         return Pair(f"{CONCLUSION} {statement.text}", tuple(asked))
     return Pair(statement.text, (*quotes, *beside))
 

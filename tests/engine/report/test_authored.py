@@ -66,27 +66,16 @@ async def test_sections_stand_in_the_order_and_under_the_headings_of_their_autho
     assert "Where was the designer trained?" not in told, "that is told under another heading"
 
 
-async def test_steps_stand_behind_their_section_under_the_heads_of_their_author() -> None:
+async def test_steps_follow_the_short_answer_under_the_heads_of_their_author() -> None:
     steps = ["# At the foundry", LOOK, "# In Leith", f"Ask there. {TRAINED}"]
     _, ran = await asked(
         section("Who designed it", "A1", DESIGNED),
-        section("How to go on", "A2 A3 steps", TRAINED, OWNED),
+        section("How to go on", "A2 A3", TRAINED, OWNED),
         next_steps=steps,
     )
-    top, _, below = ran.report.markdown.partition("## How to go on")
-    assert "Look for the papers" not in top
-    assert below.index("closed in 1912") < below.index("**At the foundry**")
-    assert below.index("1. Look for the papers") < below.index("## Sources")
-
-
-async def test_a_section_with_nothing_but_steps_gives_them_its_heading() -> None:
-    _, ran = await asked(
-        section("Who designed it", "A1 A2 A3", DESIGNED, TRAINED, OWNED),
-        section("What to do first", "steps"),
-        next_steps=[LOOK],
-    )
-    assert headings(ran)[:2] == ["Who designed it", "What to do first"]
-    assert "1. Look for the papers" in ran.report.markdown.split("## What to do first")[1]
+    top, _, below = ran.report.markdown.partition("\n## ")
+    assert top.index("**What to do.**") < top.index("**At the foundry**")
+    assert "1. Look for the papers" in top and "**What to do.**" not in below
 
 
 async def test_an_open_point_that_the_short_answer_names_stands_there_as_open() -> None:
@@ -110,7 +99,7 @@ def read(*sections: dict[str, Any]) -> list[tuple[str, tuple[str, ...], str, int
     known = asked_chain()
     told = [SectionAnswer.model_validate(each) for each in sections]
     said = [cite_ids(text, known) for text in texts_of(told)]
-    found = read_sections(told, said, known).sections
+    found = read_sections(told, said, known)
     return [(s.aspect_id, s.covers, s.heading, len(s.statements)) for s in found]
 
 

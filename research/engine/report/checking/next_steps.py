@@ -211,11 +211,11 @@ def _is_of_path(code: str, name: re.Match[str]) -> bool:
 
 
 def _given(step: Statement, ledger: Ledger) -> str:
-    """Return what a step may draw on: its quotes, their headings, the question, and what its
-    formulas make. Raises `NotComputedError`.
+    """Return what a step may draw on: its quotes, their headings, the question, the report that a
+    follow-up is about, and what its formulas make. Raises `NotComputedError`.
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     quotes = [source.quote for record in records for source in record.sources]
     heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
     made = [each.result for each in calculate_formulas(step, ledger)]
-    return " ".join((*quotes, *heads, ledger.question, *made))
+    return " ".join((*quotes, *heads, ledger.question, ledger.told_before, *made))

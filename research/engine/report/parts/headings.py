@@ -152,8 +152,7 @@ def with_fitting_headings(draft: Draft, ledger: Ledger) -> Draft:
         replace(each, head=fitting_heading(each.head, draft.next_steps, ledger))
         for each in draft.next_steps
     )
-    heading = fitting_heading(draft.steps_heading, draft.next_steps, ledger)
-    return replace(draft, sections=sections, next_steps=steps, steps_heading=heading)
+    return replace(draft, sections=sections, next_steps=steps)
 
 
 def fitting_heading(text: str, below: Sequence[Statement], ledger: Ledger) -> str:

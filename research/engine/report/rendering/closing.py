@@ -291,7 +291,7 @@ def render_next_steps(draft: Draft, marks: Markers) -> str:
     return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
 
 
-def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
+def render_steps(draft: Draft, marks: Markers) -> str:
     """Return the inferred next steps as a numbered list with a name, marked as inferred, and under
     the heads that their author gave them; "" if there are none. What has code of the model's own
     is marked where that are few of the steps. Commands follow the markers of what is said of them.
@@ -312,8 +312,7 @@ def render_steps(draft: Draft, marks: Markers, has_name: bool = True) -> str:
         lines.append(" ".join((step, *(marks.sentence(f"`{code}`") for code in codes))))
     notes = {words["proposals_all" if are_most else "proposals"]} if own else set()
     note = " ".join((words["inferred"], *notes))
-    opening = f"**{words['what_to_do']}.** *{note}*" if has_name else f"*{note}*"
-    return f"{opening}\n\n" + "\n".join(lines).strip("\n")
+    return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines).strip("\n")
 
 
 def render_steps_left_out(marks: Markers) -> str:

@@ -114,8 +114,7 @@ def render_report(
     status = status_line(draft, marks) if is_told_whole and layout.is_led else ""
     marks.flagged = flagged_parts(draft, marks) if status else frozenset()
     leads = ledger.began >= Form.COMPUTED
-    is_placed = draft.steps_behind is not None and not layout.as_table
-    steps = render_steps(draft, marks) if leads and not is_placed else ""
+    steps = render_steps(draft, marks) if leads else ""
     short = render_short(ledger, draft, marks, layout, status, steps)
     opening = f"{draft.opening} " if draft.opening else ""
     has_extremes = layout.has_extremes and not any(said.is_verdict for said in draft.short_answer)
@@ -131,6 +130,13 @@ def render_report(
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
 
+    acts = draft.is_authored and bool(draft.next_steps)
+
+    def comparison() -> str:
+        """Return the table, which stands behind the sections where the reader is to act first."""
+        relations, words = ledger.relations, marks.words
+        return render_comparison(relations, words, marks.of, language, marks.year_of, marks.cell)
+
     def calculations() -> str:
         return calculations_section(marks.calculations, marks.words, marks.of)
 
@@ -139,16 +145,10 @@ def render_report(
         top,
         "" if leads else render_next_steps(draft, marks),
         _render_figures(ledger, draft, marks) if layout.has_figures else "",
-        render_comparison(
-            ledger.relations,
-            marks.words,
-            marks.of,
-            language,
-            marks.year_of,
-            marks.cell,
-        ),
+        "" if acts else comparison(),
         render_changes(draft, marks) if layout.lists_changes else "",
         *_render_sections(ledger, draft, shown, marks, course, points),
+        comparison() if acts else "",
         "" if course else _render_timeline(draft, shown, marks),
         "" if draft.is_whole else calculations(),
         render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
@@ -210,9 +210,6 @@ def _render_sections(
         is_here = ledger.began >= Form.EDITED
         open_here = render_open_here(left, marks) if is_here else ""
         yield "\n\n".join(filter(None, (told, open_here)))
-        if draft.steps_behind == each.aspect_id and draft.next_steps:
-            yield f"## {marks.escaped(draft.steps_heading or marks.words['what_to_do'])}"
-            yield render_steps(draft, marks, has_name=False)
 
 
 def _without_section(points: Sequence[OpenPoint], shown: Draft, marks: Markers) -> list[str]:
