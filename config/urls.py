@@ -31,6 +31,7 @@ from dashboard.views import (
 )
 
 handler400 = "dashboard.views.errors.bad_request"
+handler404 = "dashboard.views.errors.not_found"
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 

@@ -45,7 +45,14 @@ on("keydown", (event) => {
   if (!target.matches("#ask-on textarea") || matchMedia("(pointer: coarse)").matches) return;
   event.preventDefault();
   if (target.value.trim()) target.form.requestSubmit();
+  else tellEmpty(target);
 });
+
+function tellEmpty(box) {
+  box.setCustomValidity(box.dataset.empty);
+  box.reportValidity();
+  box.addEventListener("input", () => box.setCustomValidity(""), { once: true });
+}
 
 // the section that is read and its pages:
 

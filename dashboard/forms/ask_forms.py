@@ -11,6 +11,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms import advanced_options, knobs, sources
+from dashboard.forms.form_errors import too_long
 from dashboard.prices import always_shows_plan, explain_asking
 from dashboard.queries import queries
 from dashboard.queries.usage import usual_seconds
@@ -175,9 +176,7 @@ class AskForm(forms.Form):
         """
         question = "\n".join(self.cleaned_data["question"].splitlines())
         if len(question) > QUESTION_LENGTH:
-            told = gettext("A question has at most %(most)s characters; this one has %(n)s.")
-            numbers = {"most": format_number(QUESTION_LENGTH), "n": format_number(len(question))}
-            raise forms.ValidationError(told % numbers)
+            raise forms.ValidationError(too_long(question, QUESTION_LENGTH))
         if sum(map(str.isalnum, question)) < FEWEST_LETTERS:
             told = gettext("This is too short to search for. Ask a question of a few words.")
             raise forms.ValidationError(told)

@@ -10,7 +10,16 @@ from urllib.parse import urljoin
 from django.forms import BaseForm, BoundField
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
+
+from dashboard.words import format_number
+
+
+def too_long(text: str, most: int) -> str:
+    """Return that a question is too long, with its length."""
+    told = gettext("A question has at most %(most)s characters; this one has %(n)s.")
+    return told % {"most": format_number(most), "n": format_number(len(text))}
 
 
 def focus_on_first(*forms: BaseForm) -> None:

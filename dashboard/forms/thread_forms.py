@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.forms.form_errors import too_long
 from dashboard.forms.knob_labels import CHOICES
 from dashboard.forms.knobs import DecimalField, as_typed
 from research.services.threads import READER_LENGTH, REASONS, TURN_LENGTH
@@ -22,14 +22,14 @@ class FollowUpForm(forms.Form):
 
     said = forms.CharField(
         label=_("Ask a follow-up"),
-        max_length=TURN_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": _("Your next question")}),
-        error_messages={
-            "required": _("Write a question first."),
-            "max_length": format_lazy(
-                _("A question has at most {n} characters."), n=f"{TURN_LENGTH:,}"
-            ),
-        },
+        widget=forms.Textarea(
+            attrs={
+                "rows": 2,
+                "placeholder": _("Your next question"),
+                "data-empty": _("Write a question first."),
+            }
+        ),
+        error_messages={"required": _("Write a question first.")},
     )
     depth = forms.ChoiceField(
         label=_("Depth"),
@@ -42,6 +42,13 @@ class FollowUpForm(forms.Form):
         ],
     )
     use_required_attribute = False
+
+    def clean_said(self) -> str:
+        """Return the question; the browser doesn't limit its length, so that nothing is cut."""
+        said = "\n".join(self.cleaned_data["said"].splitlines())
+        if len(said) > TURN_LENGTH:
+            raise forms.ValidationError(too_long(said, TURN_LENGTH))
+        return said
 
     def __init__(self, data: Any = None, *, at_once: bool = True) -> None:
         super().__init__(data)

@@ -8,10 +8,12 @@ from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFil
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.serving import refusals
+from research.services.runs import visible_to
 
 
 @login_not_required
@@ -35,6 +37,15 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return render(request, "dashboard/unknown_host.html", status=400)
     # Without the request, whose session may be what can't be read.
     return HttpResponseBadRequest(render_to_string("400.html", {"came_from": came_from(request)}))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Render the page for an address without anything, with a link to the run that it is below."""
+    match = request.resolver_match
+    named = match.kwargs.get("public_id", "") if match else ""
+    is_known = named and visible_to(request.user).filter(public_id=named).exists()
+    way = reverse("run", args=[named]) if is_known else ""
+    return render(request, "404.html", {"of_run": way}, status=404)
 
 
 def came_from(request: HttpRequest) -> str:

@@ -24,6 +24,7 @@ from dashboard.titles import shorten
 from research.models import Thread
 from research.services import history
 from research.services.errors import ServiceError
+from research.services.runs import visible_to
 
 UNDO = "undo"
 NAMED = 60
@@ -43,6 +44,7 @@ def list_runs(request: HttpRequest) -> HttpResponse:
         "folders": folders,
         "narrowed": any(wanted.values()),
         "wanted": wanted,
+        "archived": visible_to(request.user).filter(thread__archived=True),
         "groups": group_by_day(list(page), timezone.now(), sought),
         "paging": paging_context(page, wanted),
         "undo": request.session.pop(UNDO, None),
