@@ -175,22 +175,24 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
     taken = len(gone - before - set(labels))
     told = [
         ngettext(
-            "If rejected, a revision loses %(n)s statement.",
-            "If rejected, a revision loses %(n)s statements.",
+            "If you reject it, the next revision drops %(n)s statement.",
+            "If you reject it, the next revision drops %(n)s statements.",
             lost,
         )
         if lost
-        else gettext("If rejected, a revision loses no statement."),
+        else gettext("If you reject it, the next revision drops no statement."),
         ngettext(
-            "%(n)s more keeps its other sources.",
-            "%(n)s more keep their other sources.",
+            "%(n)s more stays, with its other sources.",
+            "%(n)s more stay, with their other sources.",
             kept,
         )
         if kept
         else "",
         ngettext(
-            "%(n)s finding on the same words goes too, unless marked as supported.",
-            "%(n)s findings on the same words go too, unless marked as supported.",
+            "%(n)s other finding on the same words is rejected with it, unless marked as "
+            "supported.",
+            "%(n)s other findings on the same words are rejected with it, unless marked as "
+            "supported.",
             taken,
         )
         if taken

@@ -257,14 +257,17 @@ def _commands_among(children: Sequence[Token]) -> set[int]:
             continue
         said = children[at - 1].content.strip()
         is_aside = said.rfind("(") > said.rfind(")")
-        is_next = (said.endswith((*COLONS, *STOPS)) and not is_aside) or (
-            not said and _before(at, children) in commands
-        )
+        is_behind = _before(at, children) in commands or _is_marker(children[at - 2])
+        is_next = (said.endswith((*COLONS, *STOPS)) and not is_aside) or (not said and is_behind)
         after = children[at + 1] if at + 1 < len(children) else None
         is_last = after is None or after.type != "text" or not _is_prose(after.content)
         if is_next and is_last:
             commands.add(at)
     return commands
+
+
+def _is_marker(child: Token) -> bool:
+    return child.type == "html_inline" and 'class="cite' in child.content
 
 
 def _before(at: int, children: Sequence[Token]) -> int:
@@ -342,7 +345,7 @@ def _end_of_markers(children: Sequence[Token], place: int) -> int:
     """Return the end of the markers behind a quotation, or the place itself if there are none."""
     end = place
     for n, child in enumerate(children[place:], place + 1):
-        is_marker = child.type == "html_inline" and 'class="cite' in child.content
+        is_marker = _is_marker(child)
         is_named = child.type == "html_inline" and 'class="told-by' in child.content
         if is_marker:
             end = n

@@ -28,6 +28,7 @@ from dashboard.queries import queries
 from dashboard.queries.citation_queries import CitationRows, citation_rows
 from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
+from research.engine.text.entities import find_numbers
 from research.models import EvidenceSource, Run
 from research.services import reviews
 from research.services.errors import ServiceError
@@ -173,7 +174,7 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             "claims": claims,
             "checks": summarize_checks(claims, statement),
             "said": common_verdict(rows),
-            "calculations": rows.calculations,
+            "calculations": [line for line in rows.calculations if _is_behind(line, rows)],
             "support": "" if len(told) > 1 else support_of(rows),
             "live": live_link(first, rows.page.text if rows.page else ""),
             "quotes": [
@@ -184,6 +185,12 @@ def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str,
             **stored_copy(rows, supports, in_panel=in_panel),
         },
     }
+
+
+def _is_behind(line: str, rows: CitationRows) -> bool:
+    """Return whether a calculation makes a figure of the statements that are shown."""
+    made = set(find_numbers(line.rpartition("=")[2]))
+    return any(made.intersection(find_numbers(each.said.text)) for each in rows.statements)
 
 
 def common_verdict(rows: CitationRows) -> str:

@@ -640,7 +640,8 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     panel = BeautifulSoup(answer.content, "html.parser")
     assert text(panel, ".judge > p") == (
-        "Does this quote support the statement? If rejected, a revision loses 2 statements."
+        "Does this quote support the statement? If you reject it, the next revision drops 2 "
+        "statements."
     )
     link = panel.find("a", rel="noopener")
     assert isinstance(link, Tag) and link.get_text() == "Open original page ↗"

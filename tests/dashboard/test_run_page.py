@@ -721,13 +721,15 @@ def test_a_quote_is_shown_without_the_stored_copy(client: Client, admin: User) -
 def test_a_citation_shows_what_was_computed_from_it(client: Client, admin: User) -> None:
     run = make_run(admin, "completed")
     add_evidence(run, 1)
-    report = add_report(run, "About 600 years. [1]")
+    report = add_report(run, "It is 60 years older. [1]")
     address = f"/runs/{run.public_id}/citations/1/"
     assert "Computed by code" not in client.get(address).content.decode()
-    report.citations[0]["calculations"] = ["It is 60 years older. 600 (E1) − 540 (E2) = 60"]
+    others = "600 (E1) × 2 = 1,200 years"
+    report.citations[0]["calculations"] = ["It is 60 years older. 600 (E1) − 540 (E2) = 60", others]
     Report.objects.filter(pk=report.pk).update(citations=report.citations)
     html = client.get(address).content.decode()
     assert "600 (E1) − 540 (E2) = 60" in html and "Computed by code" in html
+    assert others not in html, "that makes a figure of another statement"
 
 
 def test_the_sample_librarys_pages_have_no_live_page(client: Client, admin: User) -> None:

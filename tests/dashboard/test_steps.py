@@ -220,3 +220,13 @@ def test_a_value_in_brackets_is_no_command() -> None:
     told = "1. Make it (own values: `20`, `tff`, the crop). Then go: `go --far away please`"
     page = BeautifulSoup(render_markdown(f"# Q\n\n{told}\n", lambda m, p: None).html, "html.parser")
     assert [each.code.text for each in page.select(".command")] == ["go --far away please"]
+
+
+def test_commands_behind_the_markers_of_a_step_can_be_copied() -> None:
+    steps = "1. Look whether it runs. [1] `uptime` `date -u`\n2. See `top`, then. [1] `ls` is short.\n"
+    report = f"**Short answer.** So. [1]\n\n**What to do.** *It is so.*\n\n{steps}"
+    answer = BeautifulSoup(render_in_parts(report, link).answer, "html.parser")
+    assert [each.get_text() for each in answer.select(".command button + code")] == [
+        "uptime",
+        "date -u",
+    ]

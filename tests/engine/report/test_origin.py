@@ -154,7 +154,7 @@ def test_documents_of_several_books_are_named_with_theirs() -> None:
     known.put_source(replace(known.sources[urls[2]], status="read", reason="It was not needed."))
     known.put_source(replace(known.sources[urls[3]], status="failed", reason="It was gone."))
     told = report_of(known)
-    assert "Chapter 2" in told and "A History, C: <" in told
+    assert "Chapter 2" in told and "A History: <" in told
     assert "Chapter 2, A History" not in told, "a book is that of its own chapters alone"
     assert "It was not needed." not in told and "It was gone." in told
 

@@ -121,11 +121,12 @@ def render_source(
     called = name or SourceName(source.title or source.url, page.site if page else "")
     title = escape_markdown(called.title.replace("[", "(").replace("]", ")"))
     publisher = called.publisher if called.publisher not in {called.title, source.title} else ""
+    is_file = source.url.startswith("file:") and ledger.began >= Form.EDITED
     day = (source.published or "")[:DAY]
     date = words.date(day)
     told = [
         escape_markdown(publisher),
-        source.domain,
+        "" if is_file else source.domain,  # its address has it
         "" if source.kind in _NO_KINDS else words[f"kind_{source.kind}"],
         words["dated_later"].format(date=date) if today and day > today else date,
     ]
