@@ -223,7 +223,9 @@ def test_a_value_in_brackets_is_no_command() -> None:
 
 
 def test_commands_behind_the_markers_of_a_step_can_be_copied() -> None:
-    steps = "1. Look whether it runs. [1] `uptime` `date -u`\n2. See `top`, then. [1] `ls` is short.\n"
+    steps = (
+        "1. Look whether it runs. [1] `uptime` `date -u`\n2. See `top`, then. [1] `ls` is short.\n"
+    )
     report = f"**Short answer.** So. [1]\n\n**What to do.** *It is so.*\n\n{steps}"
     answer = BeautifulSoup(render_in_parts(report, link).answer, "html.parser")
     assert [each.get_text() for each in answer.select(".command button + code")] == [

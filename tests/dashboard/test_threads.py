@@ -425,7 +425,8 @@ def findings(client: Client, run: Run) -> dict[str, str]:
 def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     client: Client, joined: Run, admin: User
 ) -> None:
-    lost = "If you reject it, the next revision drops 1 statement. 1 more stays, with its other sources."
+    lost = "If you reject it, the next revision drops 1 statement. 1 more stays, "
+    lost += "with its other sources."
     along = "1 other finding on the same words is rejected with it, unless marked as supported."
     told = findings(client, joined)
     assert told == {

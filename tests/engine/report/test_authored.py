@@ -20,6 +20,7 @@ from research.engine.report.draft_answer import (
     texts_of,
 )
 from research.engine.report.parts.headings import fitting_heading
+from research.engine.report.parts.paragraphs import with_bold_name
 from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
 
 DESIGNED = "The Harrow Point lighthouse was designed by Edda Marlow. [E1]"
@@ -223,3 +224,10 @@ async def test_a_refused_verdict_is_written_anew_else_the_first_section_opens_th
         assert [r for r in world.model.requests if r.task == "repair"]
         assert ran.report.markdown.split("**Short answer.** ")[1].startswith(opening)
         assert "Ruth Ansel. [" not in ran.report.markdown
+
+
+def test_a_point_goes_on_with_a_capital_unless_its_first_word_is_a_name() -> None:
+    assert with_bold_name("Check: watch it. [1]", {"ppscheck"}) == "**Check:** Watch it. [1]"
+    assert with_bold_name("Pulse: ppscheck sees it.", {"ppscheck"}) == (
+        "**Pulse:** ppscheck sees it."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
@@ -60,12 +60,16 @@ def render_paragraphs(
     return "\n\n".join(blocks)
 
 
-def with_bold_name(text: str) -> str:
-    """Return a text whose name, the few words before its first colon, is bold."""
+def with_bold_name(text: str, small: Container[str] = ()) -> str:
+    """Return a text whose name, the few words before its first colon, is bold, and that goes on
+    with a capital unless its first word is one of these in `small` letters.
+    """
     label = _LABEL.match(text)
     if label is None or len(label[1].split()) > LONGEST_NAME or not _NAME.fullmatch(label[1]):
         return text
-    return f"**{label[1].strip('* ')}:** {capitalize_heading(text[label.end() :])}"
+    said = text[label.end() :]
+    said = said if said.partition(" ")[0] in small else capitalize_heading(said)
+    return f"**{label[1].strip('* ')}:** {said}"
 
 
 def _dated(text: str) -> list[str] | None:

@@ -28,6 +28,7 @@ from research.engine.report.rendering.markers import Markers
 from research.engine.report.rendering.statements import group_statements, inline_texts
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels
+from research.engine.text.tokens import STOP_WORDS
 
 LEAST_PARTS, LEAST_LISTED = 2, 3
 """Sub-questions from which the summary names those without an answer, and lists the others."""
@@ -81,11 +82,19 @@ def _render_authored(draft: Draft, marks: Markers, status: str, steps: str) -> s
     verdict = [said for said in draft.short_answer if said.is_verdict]
     beside = (said for said in draft.short_answer if not said.is_verdict)
     points = [said for said in beside if not any(repeats(said, each) for each in verdict)]
-    lines = [f"- {with_bold_name(text)}" for text in inline_texts(points, marks)]
+    small = _small_names(marks.ledger)
+    lines = [f"- {with_bold_name(text, small)}" for text in inline_texts(points, marks)]
     left_open = (marks.escaped(each.text.rstrip(".")) for each in marks.open_first)
     lines += (f"- **{marks.words['still_open']}:** {text}." for text in left_open)
     first = " ".join(inline_texts(verdict, marks))
     return "\n\n".join(filter(None, (first, "\n".join(lines), steps, status)))
+
+
+def _small_names(ledger: Ledger) -> frozenset[str]:
+    """Return the words with which quotes begin in small letters, such as names of programs."""
+    quotes = (source.quote for record in ledger.evidence for source in record.sources)
+    firsts = (quote.partition(" ")[0] for quote in quotes)
+    return frozenset(word for word in firsts if word.islower() and word not in STOP_WORDS)
 
 
 def _render_unlisted(short: Sequence[Statement], marks: Markers) -> str:
