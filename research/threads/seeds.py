@@ -64,6 +64,12 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     judged = run.rounds.filter(closed=True).exclude(run__analyst="extractive")
     last = judged.order_by("number").last()
     evidence = [_evidence(row, _also(row, aspects)) for row in rows]
+    told = _earlier_report(run)
+    if before and kind == "follow_up":
+        found, known = {r.id for r in evidence}, {source.url for source in sources}
+        evidence += [record for record in before.evidence if record.id not in found]
+        sources += [source for source in before.sources if source.url not in known]
+        told["report"] = f"{before.report}\n\n{told.get('report', '')}".strip()
     seed = Seed(
         kind=kind,
         question=asked,
@@ -82,7 +88,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
-        **_earlier_report(run),
+        **told,
     )
     return apply_review(seed, *_judged(rows))
 
@@ -103,7 +109,7 @@ def snapshot_follow_up(run: RunRow) -> Seed:
         left,
         question=seed.question,
         answer=seed.answer,
-        report=f"{found.report}\n\n{seed.report}",
+        report=seed.report,
         instructions=seed.instructions,
         rejected=(*found.rejected, *since),
         ids_used=seed.ids_used,

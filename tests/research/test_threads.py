@@ -465,6 +465,25 @@ def test_a_follow_up_keeps_what_was_found(ada: AbstractUser, world: World) -> No
     assert replayed.identical and replayed.divergences == []
 
 
+def test_a_second_follow_up_knows_what_the_thread_found_and_told(
+    ada: AbstractUser,
+) -> None:
+    """The first one kept what answers it alone; each author is shown what was told before."""
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question)
+    first = ended(threads.follow_up(ada, run, AND_WHO, depth="standard"), world)
+    lost = {*labels_on(run, "")} - {*labels_on(first, "")}
+    second = ended(threads.follow_up(ada, first, "And where was she trained?"), world)
+    kept = Snapshot.objects.get(run=second).content
+    assert lost and lost <= {each["id"] for each in kept["evidence"]}
+    assert {each["id"] for each in kept["evidence"]} >= {*labels_on(first, "")}
+    for version in (run.reports.get(), first.reports.get()):
+        assert version.short_answer.partition(" [")[0] in kept["report"]
+    assert "## Sources" not in kept["report"] and "[1]" not in kept["report"]
+    replayed = asyncio.run(replay_run(second, {}))
+    assert replayed.identical and replayed.divergences == []
+
+
 def test_a_version_of_a_follow_up_keeps_what_it_was_understood_as(ada: AbstractUser) -> None:
     world = harbour()
     run = asked(ada, world)
