@@ -179,6 +179,15 @@ def test_a_figure_that_only_equals_one_of_the_asker_is_not_told_as_theirs(
     assert line in shown and "your" not in shown
 
 
+def test_a_conclusion_may_compute_with_the_values_of_its_own_code(known: Ledger) -> None:
+    text = "Take `-m 1800`, which reaches 30 minutes {= 1800 / 60}. [E1]"
+    said = cite_ids(f"=> {text}", known)
+    assert check_statement(said, known).outcome != "refused"
+    shown = render_report(known, Draft((said,), (Section("A1", (said,)),)), "", 0, 0).markdown
+    assert "- 1800 ÷ 60 = 30 minutes" in shown
+    assert check_statement(cite_ids(text, known), known).outcome == "refused"
+
+
 @pytest.mark.parametrize(
     ("form", "outcome"), [(Form.EDITED, "undecided"), (Form.COMPUTED, "refused")]
 )

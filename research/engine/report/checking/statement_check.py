@@ -32,6 +32,10 @@ CONNECTION_WORDS = 15
 _COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECASE)
 FIGURES = frozenset({"number differs", "date differs", "name differs"})
 
+_CODE = re.compile(r"`([^`]+)`")
+OWN = ""
+"""Source of a figure that a conclusion sets itself, in code."""
+
 
 def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
     """Return the statements that their evidence does not support. The short answer may not contain
@@ -257,10 +261,14 @@ def calculate_formulas(statement: Statement, ledger: Ledger) -> tuple[Calculatio
 
 
 def sources_of_formulas(statement: Statement, ledger: Ledger) -> list[tuple[str, str]]:
-    """Return the quotes that a statement cites, by their records, and what was asked."""
+    """Return the quotes that a statement cites, by their records, what was asked, and the code of a
+    conclusion, whose values may be its own.
+    """
     cited = [ledger.book.records[i] for i in statement.evidence if i in ledger.book.records]
     quoted = [(each.id, " ".join(source.quote for source in each.sources)) for each in cited]
-    return [*quoted, (ASKED, ledger.asked)]
+    is_own = statement.concludes and ledger.began >= Form.EDITED
+    codes = " ".join(_CODE.findall(statement.text)) if is_own else ""
+    return [*quoted, (ASKED, ledger.asked), *([(OWN, codes)] if codes else [])]
 
 
 def _calculate_operation(statement: Statement, ledger: Ledger) -> tuple[Calculation, ...]:
