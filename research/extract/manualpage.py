@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 
 from research.engine.text.tokens import is_stop_word
 
@@ -70,7 +70,7 @@ def manual_markdown(lines: Sequence[str]) -> list[str]:
     done, terms = list[str](), NO_TERMS
     for is_text, run in groupby(told, bool):
         parts = [*_parts(list(run))] if is_text else []
-        for part, following in pairwise([*parts, None]):
+        for part, following in zip_longest(parts, parts[1:]):
             if following and part.is_term_of(following):
                 done += ["", f"{TERM}{part.words}"]
                 terms = part.indent

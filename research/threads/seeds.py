@@ -64,12 +64,12 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     judged = run.rounds.filter(closed=True).exclude(run__analyst="extractive")
     last = judged.order_by("number").last()
     evidence = [_evidence(row, _also(row, aspects)) for row in rows]
-    told = _earlier_report(run)
+    answer, report = _earlier_report(run)
     if before and kind == "follow_up":
         found, known = {r.id for r in evidence}, {source.url for source in sources}
         evidence += [record for record in before.evidence if record.id not in found]
         sources += [source for source in before.sources if source.url not in known]
-        told["report"] = f"{before.report}\n\n{told.get('report', '')}".strip()
+        report = f"{before.report}\n\n{report}".strip()
     seed = Seed(
         kind=kind,
         question=asked,
@@ -88,7 +88,8 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
-        **told,
+        answer=answer,
+        report=report,
     )
     return apply_review(seed, *_judged(rows))
 
@@ -128,16 +129,16 @@ def labels_left_out(rows: Sequence[EvidenceRow], rejected: Collection[str] = ())
     return frozenset(row.label for row in rows) - {record.id for record in left.evidence}
 
 
-def _earlier_report(run: RunRow) -> dict[str, str]:
+def _earlier_report(run: RunRow) -> tuple[str, str]:
     """Return the short answer of a run's report, and what it says up to its sources without title
     and markers.
     """
     report = run.reports.order_by("pk").last()
     if report is None:
-        return {}
+        return "", ""
     _, _, told = report.markdown.partition("\n")
     told = told.partition(f"\n## {labels_for(run.language)['sources']}\n")[0]
-    return {"answer": report.short_answer, "report": _MARKERS.sub("", told).strip()}
+    return report.short_answer, _MARKERS.sub("", told).strip()
 
 
 def _judged(rows: Iterable[EvidenceRow]) -> tuple[list[str], list[str]]:

@@ -138,8 +138,8 @@ def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
         quotes |= dict.fromkeys(_cited(each, ledger, statement.text) for each in shown)
     beside = _computed(statement, ledger)
     if statement.concludes:
-        told = (CitedQuote(line, TOLD_BEFORE) for line in ledger.lines_before(statement.text))
-        asked = dict.fromkeys((*quotes, *beside, *told, CitedQuote(ledger.asked, ASKED)))
+        before = (CitedQuote(line, TOLD_BEFORE) for line in ledger.lines_before(statement.text))
+        asked = dict.fromkeys((*quotes, *beside, *before, CitedQuote(ledger.asked, ASKED)))
         return Pair(f"{CONCLUSION} {statement.text}", tuple(asked))
     return Pair(statement.text, (*quotes, *beside))
 
