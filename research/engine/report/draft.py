@@ -23,7 +23,6 @@ from research.engine.untrusted.address_wall import AddressWall
 _IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 LINE_MARK, SPACE_MARK = " ⏎ ", "␣"
 """The end of a line and a space of an indent in code of several lines, such as a file to write."""
-_SPAN_OF_LINES = re.compile(r"`[^`\n]*\n[^`]*`")
 _INDENT = re.compile(r"^[ \t]+")
 _ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
 _ID = re.compile(r"E\d+")
@@ -237,7 +236,11 @@ def cite_ids(text: str, ledger: Ledger) -> Statement:
 
 def with_lines_joined(text: str) -> str:
     """Return a text whose code of several lines is in one, with marks for their ends."""
-    return _SPAN_OF_LINES.sub(_with_line_marks, text)
+    parts = text.split("`")
+    if "\n" not in text or len(parts) % 2 == 0:
+        return text
+    parts[1::2] = [_with_line_marks(code) if "\n" in code else code for code in parts[1::2]]
+    return "`".join(parts)
 
 
 def without_layout(text: str) -> str:
@@ -248,9 +251,9 @@ def without_layout(text: str) -> str:
     return text[item.end() if item else 0 :]
 
 
-def _with_line_marks(code: re.Match[str]) -> str:
-    lines = code[0].strip("` \n").splitlines()
-    return f"`{LINE_MARK.join(_INDENT.sub(_as_marks, line.rstrip()) for line in lines)}`"
+def _with_line_marks(code: str) -> str:
+    lines = code.strip().splitlines()
+    return LINE_MARK.join(_INDENT.sub(_as_marks, line.rstrip()) for line in lines)
 
 
 def _as_marks(spaces: re.Match[str]) -> str:
