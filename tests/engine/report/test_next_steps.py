@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from research.engine.evidence.store import Finding
-from research.engine.records import Problem
+from research.engine.records import Problem, Source
 from research.engine.report.checking.next_steps import (
     find_strangeness,
     is_within_evidence,
@@ -20,7 +20,8 @@ from research.engine.report.checking.steps_check import (
     STEPS_REFUSED,
     STEPS_UNCHECKED,
 )
-from research.engine.report.draft import cite_ids
+from research.engine.report.draft import Draft, cite_ids
+from research.engine.report.rendering.markdown import render_report
 from tests.engine.scripted import (
     CHAIN,
     QUALIFIED,
@@ -208,9 +209,14 @@ def test_a_command_with_an_identifier_of_no_page_goes_without_its_step(
 async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
     made, _ = ledger("What should we look up?")
     text = "The foundry keeps papers."
-    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
+    source = page("https://a.example/", text)
+    made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
     step = cite_ids("Look up the papers: `foundry --copies`. [E1]", made)
     assert not is_within_evidence(step, made)
+    left = without_unknown_code(step, made)
+    shown = render_report(made, Draft((left,), (), next_steps=(left,)), "", 0, 0).markdown
+    assert "1. Look up the papers. *(a command is left out: no page has its names)* [1]" in shown
     made.put_page(page("https://b.example/", "Use --copies for a second set."))
     assert is_within_evidence(step, made) and proposed_code(step, made)
 

@@ -112,7 +112,7 @@ def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
         return step
     end = "" if said.endswith(_STOPS) else ":"
     text = f"{said}{end} {' '.join(kept)}" if kept else said if not end else f"{said}."
-    return replace(step, text=text, clauses=())
+    return replace(step, text=text, clauses=(), lacks_command=True)
 
 
 def split_commands(text: str) -> tuple[str, list[str]]:

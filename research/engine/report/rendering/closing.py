@@ -303,6 +303,7 @@ def render_steps(draft: Draft, marks: Markers) -> str:
     are_most = len(own) >= max(LEAST_OWN, MOSTLY_OWN * len(draft.next_steps))
     for n, said in enumerate(draft.next_steps, 1):
         note = f" *({words['proposed']})*" if said in own and not are_most else ""
+        note += f" *({words['command_left_out']})*" if said.lacks_command else ""
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
         told, codes = split_commands(said.text)
         if said.head != head:
