@@ -29,6 +29,7 @@ from research.engine.report.report_format import MOST_OPEN
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
+from research.engine.untrusted.address_wall import ELISION
 
 MOST_QUERIES = 12
 """Queries that are named where nothing was found."""
@@ -114,8 +115,11 @@ def render_disagreements(
     is led by its answers, those of which it tells one side, in a terse one only the side that it
     doesn't tell.
 
-    Where the findings were compared, both sides already follow each other in the text.
+    Where the findings were compared, both sides already follow each other in the text; an author
+    of all sections, who was shown these pairs, tells which of them matter.
     """
+    if draft.is_authored and ledger.began >= Form.EDITED:
+        return ""
     records, lines = ledger.book.records, []
     boxed = {i for rivals in marks.untold.values() for i in rivals}
     cited = {i for said in draft.statements for i in said.evidence}
@@ -304,6 +308,7 @@ def render_steps(draft: Draft, marks: Markers) -> str:
     for n, said in enumerate(draft.next_steps, 1):
         note = f" *({words['proposed']})*" if said in own and not are_most else ""
         note += f" *({words['command_left_out']})*" if said.lacks_command else ""
+        note += f" *({words['address_left_out']})*" if ELISION in said.text else ""
         gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
         told, codes = split_commands(said.text)
         if said.head != head:
