@@ -47,16 +47,16 @@
     for (const file of [...files.files, ...more]) all.items.add(file);
     files.files = all.files;
     files.closest("details").open = true;
-    files.dispatchEvent(new Event("change", { bubbles: true }));
+    files.dispatchEvent(new Event("change"));
   }
 
-  // a name without an ending may be that of a note, such as README
+  // README has no ending
   const ends = files.accept.split(",").filter(Boolean);
-  const isOther = ({ name }) => name.includes(".") && !ends.some((end) => name.toLowerCase().endsWith(end));
+  const isOther = ({ name }) => ends.length && name.includes(".") && !ends.some((end) => name.toLowerCase().endsWith(end));
 
   files.addEventListener("change", () => {
     const others = document.getElementById("other-files");
-    const names = [...files.files].filter((file) => ends.length && isOther(file)).map(({ name }) => name);
+    const names = [...files.files].filter(isOther).map(({ name }) => name);
     others.hidden = !names.length;
     others.textContent = others.dataset.text.replace("{names}", names.join(", "));
   });

@@ -4,7 +4,7 @@ const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
 let current; // marker in the text
 let kept; // place of a judged finding
-const FIRST_LINES = 110; // pixels of a quote
+const LINES = 110; // pixels
 let isStepping; // the way to another citation scrolls by itself
 
 on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
@@ -30,8 +30,7 @@ function isCovered(marker) {
   return top < 0 || bottom > (isSheet ? panel().getBoundingClientRect().top : innerHeight);
 }
 
-// as little as shows the first lines of the words that matter between what sticks, so that the
-// statement above them stays in view
+// as little as shows how the quote begins
 function showQuote(shown) {
   const edges = (part) => part?.getBoundingClientRect() ?? { top: innerHeight };
   const quotes = shown?.querySelectorAll(".stored mark");
@@ -39,7 +38,7 @@ function showQuote(shown) {
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
   const below = edges(shown.querySelector(".judge")).top - 8;
   const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
-  const enough = Math.min(last, first + FIRST_LINES);
+  const enough = Math.min(last, first + LINES);
   shown.scrollTop += Math.max(0, Math.min(enough - below, first - above));
 }
 

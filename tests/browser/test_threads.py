@@ -104,10 +104,10 @@ def test_one_finding_behind_a_number_is_judged_in_its_place(
     last.get_by_role("button", name="Doesn’t").click()
     expect(last).to_contain_text("Rejected. Press again to take it back.")
     expect(last).to_be_in_viewport()
-    expect(panel.locator(".checked").first).to_contain_text("If rejected")
+    expect(panel.locator(".checked").first).to_contain_text("If you reject it")
     check(page)
     last.get_by_role("button", name="Doesn’t").click()
-    expect(last).to_contain_text("If rejected")
+    expect(last).to_contain_text("If you reject it")
     expect(page.locator(".column .rejected")).to_have_count(0)
 
 

@@ -264,7 +264,7 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     assert gap["value"] == "What is known about gap 1?"
     assert button["value"] == "What is known about the roots of oaks?"
     form = soup.find("form", id=button["form"])
-    assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/#ask-on"
+    assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/"
     fields = soup.select(f"[name={button['name']}]")
     assert fields[0].name == "textarea"  # the pressed button comes after it, and the last counts
     suggested = soup.select_one(".column .suggested")
