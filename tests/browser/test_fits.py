@@ -71,8 +71,10 @@ def test_words_without_an_end_are_broken(
     expect(page.locator(".aspects")).to_contain_text(LONG)
     check_widths(page)
     world.model.let_go()
+    world.model.hold("draft")  # with which the list of gaps ends
     expect(page.locator(".gaps")).to_contain_text(LONG, timeout=30_000)
     check_widths(page)
+    world.model.let_go()
     expect(page.locator(".suggested")).to_contain_text(LONG[:20], timeout=30_000)
     check_widths(page)
     page.goto("/documents/")
