@@ -4,7 +4,7 @@ const on = document.addEventListener.bind(document);
 const panel = () => document.getElementById("citation-panel");
 let current; // marker in the text
 let kept; // place of a judged finding
-const LINES = 110; // pixels
+const QUOTE_PX = 110;
 let isStepping; // the way to another citation scrolls by itself
 
 on("htmx:beforeRequest", ({ detail: { target, elt } }) => {
@@ -38,7 +38,7 @@ function showQuote(shown) {
   const above = edges(shown.querySelector(".citation-nav")).bottom + 8;
   const below = edges(shown.querySelector(".judge")).top - 8;
   const [first, last] = [edges(quotes[0]).top, edges([...quotes].at(-1)).bottom];
-  const enough = Math.min(last, first + LINES);
+  const enough = Math.min(last, first + QUOTE_PX);
   shown.scrollTop += Math.max(0, Math.min(enough - below, first - above));
 }
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, zip_longest
 
 from research.engine.text.tokens import is_stop_word
+from research.extract.html.blocks import END_OF_TERMS, TERM
 
 _PAGE = re.compile(r"^(\S{1,60})(\(\d\w{0,4}\))\s.{1,200}\s\1\2$")
 """The first line of a manual page: "DVGRAB(1)   General Commands Manual   DVGRAB(1)"."""
 _PURPOSE = re.compile(r"^\s+(\S.{0,99}?) [-–—]{1,2} (\S.{0,99})$")
 """The line below its heading NAME: "dvgrab - capture digital video"."""
 _NAME = re.compile(r"\S{1,60}\(\d\w{0,4}\)")
-"""How its last line ends, behind a date."""
+"""The last word of its footer: "chrony 4.3   2022-08-31   CHRONYC(1)"."""
 _TAGGED = re.compile(r"(\S.{0,60}?)\s{2,}(?=\S)")
-"""What a line explains, with the explanation in a column behind it: "-n     Don't wait"."""
+"""A tag and the gap before its description on the same line: "-n     Don't wait"."""
 _BULLET = re.compile(r"^[•*o-]\s+(?=\S)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _HYPHENATED = re.compile("(?<=[^\\W\\d_])\N{HYPHEN} (?=[^\\W\\d_])")
-TERM, END_OF_TERMS = "###### ", "***"
 SUBSECTION, BODY, NO_TERMS = 3, 5, -1
 """Columns of a subsection's heading, and from which on text is no heading."""
 LEAST_WORDS, LEAST_SHARE, WIDE = 4, 0.15, 50
@@ -59,8 +59,9 @@ def manual_title(lines: Sequence[str]) -> str:
 
 
 def manual_markdown(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a manual page as light Markdown, without its head and foot: what heads
-    lines that are further indented, such as an option, is a term.
+    """Return the lines of a manual page as light Markdown, without its header and footer.
+
+    A line above a further indented paragraph, such as an option, becomes a term.
     """
     told = [line.expandtabs().rstrip() for line in lines]
     at = [n for n, line in enumerate(told) if line.strip()]
@@ -84,7 +85,7 @@ def manual_markdown(lines: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Lines of one indent; `is_tagged` if the first one has what the others explain before it."""
+    """Lines of one indent; `is_tagged` if the first one starts with a tag, such as an option."""
 
     indent: int
     lines: tuple[str, ...]
@@ -136,8 +137,9 @@ def _parts(block: Sequence[str]) -> Iterator[_Part]:
 
 
 def _column(lines: Sequence[str]) -> int:
-    """Return the column in which the explanation of a tag begins that stands before it, 0 where
-    none does: the next line begins there, or the tag is an option or a bullet.
+    """Return the column at which the description of a tag starts, 0 if the first line has no tag.
+
+    The next line starts at the same column, or the tag is a short option or a bullet.
     """
     first = lines[0].lstrip()
     tagged = _TAGGED.match(first)

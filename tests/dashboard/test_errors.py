@@ -7,6 +7,7 @@ from django.test import Client
 
 from dashboard.queries import queries
 from research.models import Run
+from tests.dashboard.conftest import make_run
 
 ON_A_RUN = (
     *("answer", "approve", "send-back", "stop", "pause", "resume", "dig-deeper", "add-topic"),
@@ -23,6 +24,20 @@ def test_an_unknown_address_has_a_page_of_its_own(client: Client, is_signed_in: 
     assert b"Page not found" in answer.content
     assert (b"the run may have been deleted" in answer.content) is is_signed_in
     assert (b"Show all runs" in answer.content) is is_signed_in
+
+
+def test_an_address_below_a_run_leads_back_to_the_run_of_its_owner_alone(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    client.force_login(admin)
+    answer = client.get(f"/runs/{run.public_id}/citations/999/")
+    link = BeautifulSoup(answer.content, "html.parser").select_one(".notice-page .primary")
+    assert answer.status_code == 404 and link is not None
+    assert link["href"] == f"/runs/{run.public_id}/" and "Open the run" in link.get_text()
+    client.force_login(User.objects.create_user("eve", password="x"))
+    answer = client.get(f"/runs/{run.public_id}/citations/999/")
+    assert answer.status_code == 404 and b"Open the run" not in answer.content
 
 
 def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) -> None:

@@ -227,6 +227,13 @@ def test_a_name_heads_the_newest_question_of_its_thread(
     assert heads(run) == ("How old do oaks get?", None)
 
 
+def test_where_all_questions_are_archived_the_list_says_so(client: Client, run: Run) -> None:
+    for thread in {each.thread for each in Run.objects.all()}:
+        change(client, thread.runs.first(), "archive")
+    page = client.get("/runs/").content.decode()
+    assert "All questions are archived." in page and "No questions yet" not in page
+
+
 def test_archived_questions_are_listed_on_request_and_found(client: Client, run: Run) -> None:
     archived = change(client, run, "archive")
     assert "was archived" in archived and "oaks get?</a>" not in archived

@@ -195,6 +195,16 @@ def test_the_list_shows_a_question_once(client: Client, run: Run) -> None:
     assert len(listed()) == 2, "that of a report that was deleted"
 
 
+def test_a_follow_up_that_is_too_long_is_kept_and_told_its_length(client: Client, run: Run) -> None:
+    long = "why " * 1000
+    answer = client.post(f"/runs/{run.public_id}/follow-up/", {"said": long})
+    assert answer.status_code == 422
+    assert b"at most 2,000 characters; this one has 3,999." in answer.content
+    box = BeautifulSoup(answer.content, "html.parser").select_one("#ask-on textarea")
+    assert box is not None and not box.has_attr("maxlength")
+    assert box.get_text().strip() == long.strip()
+
+
 def test_a_mistake_is_told_and_what_was_typed_stays(client: Client, run: Run) -> None:
     answer = client.post(f"/runs/{run.public_id}/follow-up/", {"said": " "})
     assert answer.status_code == 422

@@ -86,7 +86,7 @@ def _action(actions: Any, name: str, help_text: str) -> ArgumentParser:
 def _added(made: dict[str, Any]) -> str:
     lines = [f"{made['name']}: {made['state']}, {made['documents']:,} documents can be searched."]
     lines += [f"Refused: {each['name']}: {each['reason']}" for each in made["refused"]]
-    lines += [f"{told}." for told in (made.get("left_out"),) if told]
+    lines += [f"{made['left_out']}."] if made.get("left_out") else []
     lines += [made["problem"]] if made["problem"] else []
     return "\n".join(lines)
 

@@ -48,9 +48,6 @@ class Marked(Protocol):
     @property
     def mark(self) -> AnswerStatus: ...
 
-    @property
-    def open_points(self) -> int: ...
-
 
 @dataclass(frozen=True)
 class Tally:

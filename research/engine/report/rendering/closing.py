@@ -316,8 +316,9 @@ def render_steps(draft: Draft, marks: Markers) -> str:
             lines.append(f"\n**{marks.escaped(head)}**\n" if head else "")
         step = f"{n}. {gap}{marks.sentence(told)}{note} {marks.of(said.evidence)}"
         lines.append(" ".join((step, *(marks.sentence(f"`{code}`") for code in codes))))
-    notes = {words["proposals_all" if are_most else "proposals"]} if own else set()
-    note = " ".join((words["inferred"], *notes))
+    note = words["inferred"]
+    if own:
+        note += f" {words['proposals_all' if are_most else 'proposals']}"
     return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines).strip("\n")
 
 

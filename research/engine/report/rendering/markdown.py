@@ -133,7 +133,7 @@ def render_report(
     acts = draft.is_authored and bool(draft.next_steps)
 
     def comparison() -> str:
-        """Return the table, which stands behind the sections where the reader is to act first."""
+        """Return the comparison table; it follows the sections if there are next steps."""
         relations, words = ledger.relations, marks.words
         return render_comparison(relations, words, marks.of, language, marks.year_of, marks.cell)
 

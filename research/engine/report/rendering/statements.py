@@ -366,7 +366,7 @@ def _lead_in(statement: Statement) -> str:
 
 
 def _render_cited(statement: Statement, marks: Markers, told_by: str) -> str:
-    """Return a statement with its citations, those of clauses, and what is told beside it."""
+    """Return a statement with its citations, inline for clauses, and its parenthetical note."""
     *clauses, (rest, last) = statement.parts
     if statement.quoted:
         said = _render_quotation(statement, told_by, marks)
