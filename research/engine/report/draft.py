@@ -52,7 +52,7 @@ class Statement:
     the quotes and the question. One `by_number` was put into the short answer
     instead of a new sentence. `spare` is its place among those that its author would leave out of a
     report that is too long, from 1; 0 if it is none of them. `behind_gap` says of a step that the
-    one before it was left out, `lacks_command` that a command of it was, `is_unplaced` of a
+    one before it was left out, `is_unplaced` of a
     quotation that code put among statements. One that `concludes` ranks, orders or judges by
     findings, which no quote need say. With one that `opens_paragraph` its author begins a
     paragraph; `head` is what a step stands under.
@@ -76,7 +76,6 @@ class Statement:
     by_number: bool = field(default=False, compare=False)
     spare: int = field(default=0, compare=False)
     behind_gap: bool = field(default=False, compare=False)
-    lacks_command: bool = field(default=False, compare=False)
     is_unplaced: bool = field(default=False, compare=False)
     opens_paragraph: bool = field(default=False, compare=False)
     head: str = field(default="", compare=False)

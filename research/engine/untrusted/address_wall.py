@@ -1,9 +1,9 @@
 """Addresses of pages that a run may repeat: the layer behind the prompt injection filter.
 
 A URL, host, mailbox or phone number appears in a statement only if the question asks for one or
-names it, two independent sources give it, or its owner's domain does. No other address leaves a
-page, whatever it instructs and whoever obeys: neither a prompt nor a statement contains it. Quotes
-keep it as text, never as a link.
+names it, two independent sources give it, its owner's domain does, or it is one of the asker's own
+network. No other address leaves a page, whatever it instructs and whoever obeys: neither a prompt
+nor a statement contains it. Quotes keep it as text, never as a link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from research.engine.ports import Page
 from research.engine.text.folding import folded
-from research.engine.untrusted.addresses import Address, addresses_in, owner_of
+from research.engine.untrusted.addresses import Address, addresses_in, is_own_network, owner_of
 
 ELISION = "[…]"
 ENOUGH_SOURCES = 2
@@ -71,6 +71,8 @@ class AddressWall:
 
     def _is_given(self, address: Address) -> bool:
         asked = self.question.lower()
+        if is_own_network(address.host):
+            return True
         if address.text.lower() in asked or (address.host and owner_of(address.host) in asked):
             return True
         wanted = address.text.lower()

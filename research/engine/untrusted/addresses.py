@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 
 from research.engine.text.folding import folded, without_invisible
@@ -68,6 +69,8 @@ LEAST_DIGITS = 9
 _PATH = re.compile(r"[/?#]")
 _TRAILING = ".,;:!?)'\"”»"
 _RESERVED = frozenset({"example", "test", "invalid", "localhost", "onion", "local", "internal"})
+_OWN = (".localhost", ".local", ".lan", ".home.arpa")
+"""Endings that name servers of the internet don't resolve (RFC 6761, RFC 6762, RFC 8375)."""
 _FILE_ENDINGS = frozenset({
     "py", "sh", "md", "rs", "pl", "cc", "so", "js", "ts", "zip", "mov", "app", "gz", "do", "in",
     "is", "it", "at", "to", "me", "be", "by", "am", "as", "no", "us", "my", "pm", "id", "cat",
@@ -171,3 +174,15 @@ def owner_of(host: str) -> str:
     """Return the registrable domain of a host, or the host if it has none."""
     parts = _suffixes()(host)
     return f"{parts.domain}.{parts.suffix}" if parts.suffix and parts.domain else host
+
+
+def is_own_network(host: str) -> bool:
+    """Return whether a host is on the asker's machine or network, where no page can lead anybody:
+    "localhost", "192.168.1.10", "printer.local".
+    """
+    if host == "localhost" or host.endswith(_OWN):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False

@@ -19,7 +19,11 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailedError
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.checking.next_steps import find_strangeness
+from research.engine.report.checking.next_steps import (
+    find_fault,
+    find_strange_words,
+    find_strangeness,
+)
 from research.engine.report.checking.statement_check import FIGURES, check_statements
 from research.engine.report.draft import Draft, Statement
 from research.engine.run import Run
@@ -141,9 +145,17 @@ async def _judge(
     )
 
 
-async def strange_steps(run: Run, steps: Sequence[Statement]) -> dict[Statement, str]:
-    """Return the steps that say more than the evidence and the question give, with what."""
-    told = {each: await run_in_thread(find_strangeness, each, run.ledger) for each in steps}
+async def strange_steps(
+    run: Run, steps: Sequence[Statement], *, is_last: bool = False
+) -> dict[Statement, str]:
+    """Return the steps that say more than the evidence and the question give, with what. At the
+    last look since `Form.EDITED` only those that may not stand with a mark on what is their own:
+    names in code always have one, figures and names in words if the verifier hardly misses errors.
+    """
+    find = find_strangeness
+    if is_last and run.form >= Form.EDITED:
+        find = find_fault if run.verifier_sees_details else find_strange_words
+    told = {each: await run_in_thread(find, each, run.ledger) for each in steps}
     return {each: what for each, what in told.items() if what}
 
 

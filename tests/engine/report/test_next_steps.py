@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from research.engine.report.checking.next_steps import (
     is_within_evidence,
     proposed_code,
     split_commands,
-    without_unknown_code,
 )
 from research.engine.report.checking.steps_check import (
     SAYS_ELSE,
@@ -38,6 +38,10 @@ FOUNDRY = "Look for the papers of Edda Marlow at the Calder foundry, where she l
 INFERRED = "Inferred by the model from the cited findings; no source says it in these words."
 
 
+ODD = "Write to the Leith Heritage Society about the foundry. [E2]"
+WEAK = replace(QUALIFIED, missed=QUALIFIED.missed + 4)
+
+
 async def asked(*steps: str, verifier: Any = QUALIFIED, **twists: Any) -> tuple[Oracle, Ran]:
     world = harbour(CHAIN)
     assert world.model is not None
@@ -47,6 +51,11 @@ async def asked(*steps: str, verifier: Any = QUALIFIED, **twists: Any) -> tuple[
     replayed = await world.replay(CHAIN.question, verifier=verifier)
     assert replayed.final() == ran.final() and not replayed.journal.divergences
     return world.model, ran
+
+
+def as_it_was(_: Answer) -> Answer:
+    """Repair nothing."""
+    return {"statements": []}
 
 
 def refusing(answer: Answer) -> Answer:
@@ -72,19 +81,28 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
 
 
 @pytest.mark.parametrize(
-    "step",
+    ("step", "own"),
     [
-        "Ask for the foundry's ledgers of 1871. [E2]",
-        "Write to the Leith Heritage Society about the foundry. [E2]",
-        "Set max_lamps higher at the foundry. [E2]",
-        "Set `max_lamps = 3` at the foundry. [E2]",
-        "Visit the foundry 14 {= 2 * 6} times. [E2]",
-        "Visit the foundry. [E99]",
-        "Visit the foundry.",
+        ("Ask for the foundry's ledgers of 1871. [E2]", "of 1871"),
+        ("Write to the Leith Heritage Society about the foundry. [E2]", "Leith Heritage Society"),
+        ("Set max_lamps higher at the foundry. [E2]", "`max_lamps`"),
+        ("Set `max_lamps = 3` at the foundry. [E2]", "`max_lamps`"),
     ],
 )
-async def test_a_step_with_a_figure_or_name_of_its_own_is_left_out(step: str) -> None:
-    _, ran = await asked(step, repair=lambda _: {"statements": []})
+async def test_a_figure_or_name_of_its_own_is_marked_in_a_step(step: str, own: str) -> None:
+    _, ran = await asked(step, repair=as_it_was)
+    assert f"*(not from the sources: {own})* [" in ran.report.markdown
+    _, weak = await asked(step, repair=as_it_was, verifier=WEAK)
+    assert ("**What to do.**" in weak.report.markdown) is ("= 3" in step), "only code is marked"
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["Visit the foundry 14 {= 2 * 6} times. [E2]", "Visit the foundry. [E99]",
+     "Visit the foundry."],
+)  # fmt: skip
+async def test_a_step_on_nothing_or_with_a_false_result_is_left_out(step: str) -> None:
+    _, ran = await asked(step, repair=as_it_was)
     assert "**What to do.**" not in ran.report.markdown
 
 
@@ -136,7 +154,7 @@ async def test_a_step_with_commands_of_its_own_is_marked_once() -> None:
     step = "Look with `papers = 12` for the foundry, not twice: `foundry` `papers = 12`. [E2]"
     _, ran = await asked(step)
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Look")]
-    assert "not twice: *(proposal)* [" in line and line.endswith("] `foundry` `papers = 12`")
+    assert "not twice *(proposal)*: [" in line and line.endswith("] `foundry` `papers = 12`")
 
 
 @pytest.mark.parametrize(
@@ -168,10 +186,15 @@ async def test_a_command_may_name_what_it_makes(command: str, is_known: bool) ->
 
 async def test_only_a_step_behind_one_that_is_left_out_says_so() -> None:
     later = "Ask again at the Calder foundry. [E2]"
-    odd = "Write to the Leith Heritage Society about the foundry. [E2]"
-    _, ran = await asked(FOUNDRY, odd, later, repair=lambda _: {"statements": []})
+    _, ran = await asked(FOUNDRY, ODD, later, verifier=WEAK, repair=as_it_was)
     told = ran.report.markdown
     assert "1. Look for" in told and "2. (A step before this one was left out.) Ask again" in told
+
+
+async def test_what_a_step_has_of_its_own_is_marked_where_the_verifier_misses_little() -> None:
+    _, ran = await asked(FOUNDRY, ODD, repair=as_it_was)
+    marked = "about the foundry. *(not from the sources: Leith Heritage Society)* ["
+    assert marked in ran.report.markdown
 
 
 async def test_a_step_may_have_three_commands() -> None:
@@ -183,29 +206,6 @@ async def test_a_step_may_have_three_commands() -> None:
     assert is_within_evidence(step, made) and proposed_code(step, made)
 
 
-@pytest.mark.parametrize(
-    ("step", "left"),
-    [
-        ("Look them up: `papers --none`.", "Look them up."),
-        ("Look them up: `papers --none`; `show max_papers`.", "Look them up: `show max_papers`"),
-        ("Look them up: `select p.papers from foundry p`.",
-         "Look them up: `select p.papers from foundry p`."),
-        ("Set `no.such` at the foundry.", "Set `no.such` at the foundry."),
-        ("Look them up. `papers --none`; `show max_papers`.", "Look them up. `show max_papers`"),
-        ("Look them up. `papers --none`", "Look them up."),
-    ],
-    ids=["the only command", "one of two", "a prefix", "within the sentence", "behind a stop",
-         "alone behind a stop"],
-)  # fmt: skip
-def test_a_command_with_an_identifier_of_no_page_goes_without_its_step(
-    step: str, left: str
-) -> None:
-    made, _ = ledger("What should we look up?")
-    text = "The foundry keeps papers; max_papers limits them."
-    made.book.add(Finding(text, "A1", quoted(page("https://a.example/", text), text), 0.9), 1)
-    assert without_unknown_code(cite_ids(f"{step} [E1]", made), made).text == left
-
-
 async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
     made, _ = ledger("What should we look up?")
     text = "The foundry keeps papers."
@@ -214,9 +214,9 @@ async def test_a_command_may_have_names_of_any_page_that_was_read() -> None:
     made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
     step = cite_ids("Look up the papers: `foundry --copies`. [E1]", made)
     assert not is_within_evidence(step, made)
-    left = without_unknown_code(step, made)
-    shown = render_report(made, Draft((left,), (), next_steps=(left,)), "", 0, 0).markdown
-    assert "1. Look up the papers. *(a command is left out: no page has its names)* [1]" in shown
+    shown = render_report(made, Draft((step,), (), next_steps=(step,)), "", 0, 0).markdown
+    marked = "1. Look up the papers *(not from the sources: `--copies`)*: [1] `foundry --copies`"
+    assert marked in shown and "(proposal)" not in shown
     made.put_page(page("https://b.example/", "Use --copies for a second set."))
     assert is_within_evidence(step, made) and proposed_code(step, made)
 
@@ -260,7 +260,7 @@ async def test_a_refused_step_is_written_anew_and_checked_once_more() -> None:
 
 
 async def test_a_step_that_says_something_else_is_left_out() -> None:
-    _, ran = await asked(FOUNDRY, verify=refusing, repair=lambda _: {"statements": []})
+    _, ran = await asked(FOUNDRY, verify=refusing, repair=as_it_was)
     assert "**What to do.**" not in ran.report.markdown
     assert Problem("next steps", STEPS_REFUSED.format(n=1)) in ran.of(Problem)
     told = "What to do: 1 step left out, as it says something that no source does."

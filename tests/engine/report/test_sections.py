@@ -167,7 +167,7 @@ async def test_the_summary_of_sections_brings_steps_for_the_asker() -> None:
     models(world).twists["summary"] = with_step
     ran = await world.ask(CHAIN.question, verifier=QUALIFIED, **THOROUGH)
     told = ran.report.markdown
-    assert f"1. {step} [" in told and "1950" not in told
+    assert f"1. {step} [" in told and "2. Ask in 1950. *(not from the sources: in 1950)* [" in told
     check_markers(ran)
 
 

@@ -17,6 +17,14 @@ def test_an_address_that_no_page_gives_stands_in_no_statement() -> None:
     assert AddressWall(QUESTION, ()).masked("Call 030 23125 118.") == "Call […]."
 
 
+@pytest.mark.parametrize(
+    "address", ["http://localhost:8080/", "http://192.168.1.10/admin", "printer.local"]
+)
+def test_an_address_of_the_askers_own_network_needs_no_page(address: str) -> None:
+    assert AddressWall(QUESTION, ()).masked(f"Open {address} first.") == f"Open {address} first."
+    assert AddressWall(QUESTION, ()).foreign("Open http://8.8.8.8/ first.")
+
+
 def test_two_independent_sites_may_give_an_address() -> None:
     pages = [page("https://a.example/", TOLD), page("https://b.example/", TOLD)]
     assert AddressWall(QUESTION, pages).masked(TOLD) == TOLD

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.names import identifiers_in, unknown_names
@@ -31,7 +30,7 @@ _STRANGE = frozenset((
 who does what is for the verifier.
 """
 _CODE = re.compile(r"`([^`]+)`")
-_STOPS, _COLONS = (".", "。"), (":", "：")
+_STOPS, COLONS = (".", "。"), (":", "：")
 _BETWEEN = " ,;."
 """What may stand between commands, and behind the last one."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -75,13 +74,46 @@ def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
 
 def find_strangeness(step: Statement, ledger: Ledger) -> str:
     """Return what a step has that it may not; "" if it is within the evidence."""
+    if fault := find_fault(step, ledger):
+        return fault
+    names = _own_names(step, _given(step, ledger), ledger)
+    told = (find_strange_words(step, ledger), tell_lacking(names, "on no page"))
+    return ", ".join(filter(None, told))
+
+
+def find_strange_words(step: Statement, ledger: Ledger) -> str:
+    """Return what a step has, its code left aside, that it may not; "" if there is nothing."""
+    if fault := find_fault(step, ledger):
+        return fault
+    strange = _own_words(step, _given(step, ledger), ledger)
+    return tell_lacking(strange, "in none of its quotes and not in the question")
+
+
+def find_fault(step: Statement, ledger: Ledger) -> str:
+    """Return why a step may not stand whatever is said beside it: it rests on nothing, or its
+    formula doesn't hold; "" if nothing does.
+    """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     if not step.text or not records or any(record.is_dictated for record in records):
         return "it rests on nothing that may be stated"
     try:
-        given = _given(step, ledger)
+        _given(step, ledger)
     except NotComputedError as error:
         return str(error)
+    return ""
+
+
+def parts_of_its_own(step: Statement, ledger: Ledger) -> list[str]:
+    """Return the figures, dates and names that neither a step's quotes nor the question have, then
+    the identifiers in its code that are on no page, these in backticks. Raises `NotComputedError`.
+    """
+    given = _given(step, ledger)
+    names = [f"`{name}`" for name in _own_names(step, given, ledger)]
+    return [*_own_words(step, given, ledger), *names]
+
+
+def _own_words(step: Statement, given: str, ledger: Ledger) -> list[str]:
+    """Return what the words of a step have, its code left aside, that is not given."""
     said = step.text if ledger.began < Form.COMPUTED else _CODE.sub(" ", step.text)
     said = _NOTHING.sub("", said)
     if said[1:2].islower() and ledger.began >= Form.COMPUTED:
@@ -89,30 +121,13 @@ def find_strangeness(step: Statement, ledger: Ledger) -> str:
     strange = _strange_parts(said, step, given, ledger)
     if ledger.began >= Form.COMPUTED:
         strange += sorted(identifiers_in(said) - identifiers_in(given))
-    unknown = [name for code in code_of(step, ledger) for name in _unknown(code, given, ledger)]
-    told = (
-        tell_lacking(unique_texts(strange), "in none of its quotes and not in the question"),
-        tell_lacking(unique_texts(unknown), "on no page"),
-    )
-    return ", ".join(filter(None, told))
+    return unique_texts(strange)
 
 
-def without_unknown_code(step: Statement, ledger: Ledger) -> Statement:
-    """Return a step without those of the commands at its end that have an identifier which is on no
-    page: what it says to do may hold all the same.
-    """
-    try:
-        given = _given(step, ledger)
-    except NotComputedError:
-        return step
-    said, codes = split_commands(step.text)
-    said = said.rstrip("".join(_COLONS)).rstrip() if codes else said
-    kept = [f"`{code}`" for code in codes if not _unknown(code, given, ledger)]
-    if len(kept) == len(codes):
-        return step
-    end = "" if said.endswith(_STOPS) else ":"
-    text = f"{said}{end} {' '.join(kept)}" if kept else said if not end else f"{said}."
-    return replace(step, text=text, clauses=(), lacks_command=True)
+def _own_names(step: Statement, given: str, ledger: Ledger) -> list[str]:
+    """Return the identifiers in the code of a step that are on no page."""
+    found = [name for code in code_of(step, ledger) for name in _unknown(code, given, ledger)]
+    return unique_texts(found)
 
 
 def split_commands(text: str) -> tuple[str, list[str]]:
@@ -121,7 +136,7 @@ def split_commands(text: str) -> tuple[str, list[str]]:
     while said.endswith("`") and (start := said.rfind("`", 0, -1)) >= 0:
         codes.insert(0, said[start + 1 : -1])
         before = said[:start].rstrip()
-        if before.endswith(_STOPS + _COLONS):
+        if before.endswith(_STOPS + COLONS):
             found = before, [*codes]
         said = before.rstrip(_BETWEEN)
     return found

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine.evidence.ledger import Ledger
 from research.engine.journal.forms import Form
-from research.engine.report.checking.next_steps import without_unknown_code
 from research.engine.report.draft import Statement
 from research.engine.run import Run
-from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_draft import steps_that_follow, strange_steps
 from research.engine.verifier.planting import Judged
 
@@ -71,16 +68,20 @@ async def settle_steps(
     run: Run, steps: Sequence[Statement], first: FirstLook, mended: Mended
 ) -> CheckedSteps:
     """Return the steps that pass the final check. `mended` maps a repaired step to its new version,
-    None if the model dropped it; commands with unknown identifiers are removed first.
+    None if the model dropped it. What such a step still has of its own is marked where it is shown,
+    unless the verifier is too weak to tell an addition from an error.
     """
     written = [mended.get(step, step) for step in steps]
     before = first.judged or Judged("")
     settled = {step for step in steps if first.judged and step not in first.faults}
-    if run.form >= Form.EDITED:
-        written = await run_in_thread(_with_known_code, steps, written, settled, run.ledger)
     pairs = zip(steps, written, strict=True)
-    again = [now for old, now in pairs if now and (first.judged is None or now is not old)]
-    strange = await strange_steps(run, again)
+    refused = {step for step, reason in first.faults.items() if reason == SAYS_ELSE}
+    again = [
+        now
+        for old, now in pairs
+        if now and old not in settled and not (now is old and old in refused)
+    ]
+    strange = await strange_steps(run, again, is_last=True)
     is_believed = before.use in {"", "believed"}
     known = [each for each in again if each not in strange] if is_believed else []
     place = REPAIRED if first.judged else STEPS
@@ -96,19 +97,6 @@ async def settle_steps(
         told = STEPS_REFUSED if is_judged else STEPS_UNCHECKED
         run.trouble("next steps", told.format(n=left_out))
     return CheckedSteps(_with_gaps(shown, written), planted, found, left_out, is_judged)
-
-
-def _with_known_code(
-    steps: Sequence[Statement],
-    written: Sequence[Statement | None],
-    settled: Set[Statement],
-    ledger: Ledger,
-) -> list[Statement | None]:
-    """Return the steps as they were written, those that aren't settled without unknown commands."""
-    return [
-        without_unknown_code(now, ledger) if now and old not in settled else now
-        for old, now in zip(steps, written, strict=True)
-    ]
 
 
 def _with_gaps(

@@ -13,7 +13,6 @@ from research.engine.evidence.origin import collection_name, is_collection, orig
 from research.engine.journal.forms import Form
 from research.engine.offline.questions.question import asked_parts
 from research.engine.records import AspectState, Evidence, OpenPoint, Source
-from research.engine.report.checking.next_steps import proposed_code, split_commands
 from research.engine.report.draft import Draft
 from research.engine.report.parts.dating import DAY
 from research.engine.report.parts.sources import (
@@ -29,12 +28,9 @@ from research.engine.report.report_format import MOST_OPEN
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
-from research.engine.untrusted.address_wall import ELISION
 
 MOST_QUERIES = 12
 """Queries that are named where nothing was found."""
-LEAST_OWN, MOSTLY_OWN = 3, 0.5
-"""Steps with code of the model's own, and share of all, from which one note tells it of all."""
 LEAST_NEW = 0.2
 """Minimum share of an open point's words that a sentence must lack for the point to be new."""
 
@@ -281,57 +277,6 @@ def render_open_here(points: Sequence[str], marks: Markers) -> str:
     """Return the line of a section that says what is open on it, "" without `points`."""
     told = "; ".join(marks.escaped(text.rstrip(".")) for text in points)
     return f"*{marks.words['still_open']}: {told}.*" if told else ""
-
-
-def render_next_steps(draft: Draft, marks: Markers) -> str:
-    """Return the inferred next steps as a section; see `render_steps`."""
-    if not draft.next_steps:
-        return ""
-    lines = [
-        f"{n}. {marks.sentence(said.text)} {marks.of(said.evidence)}"
-        for n, said in enumerate(draft.next_steps, 1)
-    ]
-    words = marks.words
-    return f"## {words['next_steps']}\n\n*{words['inferred']}*\n\n" + "\n".join(lines)
-
-
-def render_steps(draft: Draft, marks: Markers) -> str:
-    """Return the inferred next steps as a numbered list with a name, marked as inferred, and under
-    the heads that their author gave them; "" if there are none. What has code of the model's own
-    is marked where that are few of the steps. Commands follow the markers of what is said of them.
-    """
-    if not draft.next_steps:
-        return ""
-    words, lines, head = marks.words, list[str](), ""
-    own = {said for said in draft.next_steps if proposed_code(said, marks.ledger)}
-    are_most = len(own) >= max(LEAST_OWN, MOSTLY_OWN * len(draft.next_steps))
-    for n, said in enumerate(draft.next_steps, 1):
-        note = f" *({words['proposed']})*" if said in own and not are_most else ""
-        note += f" *({words['command_left_out']})*" if said.lacks_command else ""
-        note += f" *({words['address_left_out']})*" if ELISION in said.text else ""
-        gap = f"({words['step_before_left_out']}) " if said.behind_gap else ""
-        told, codes = split_commands(said.text)
-        if said.head != head:
-            head = said.head
-            lines.append(f"\n**{marks.escaped(head)}**\n" if head else "")
-        step = f"{n}. {gap}{marks.sentence(told)}{note} {marks.of(said.evidence)}"
-        lines.append(" ".join((step, *(marks.sentence(f"`{code}`") for code in codes))))
-    note = words["inferred"]
-    if own:
-        note += f" {words['proposals_all' if are_most else 'proposals']}"
-    return f"**{words['what_to_do']}.** *{note}*\n\n" + "\n".join(lines).strip("\n")
-
-
-def render_steps_left_out(marks: Markers) -> str:
-    """Return a line with the number of steps left out and the reasons, "" if there are none. It is
-    plain text, since pages drop italics at this place.
-    """
-    checks = marks.layout.checks
-    if checks is None:
-        return ""
-    counts = {"steps_refused": checks.steps_refused, "steps_unchecked": checks.steps_unchecked}
-    told = [marks.words.count(name, number) for name, number in counts.items() if number]
-    return marks.words["clauses"].format(clauses="; ".join(told)) if told else ""
 
 
 def render_not_searched(draft: Draft, marks: Markers) -> str:

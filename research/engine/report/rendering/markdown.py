@@ -29,13 +29,10 @@ from research.engine.report.rendering.closing import (
     render_disagreements,
     render_dropped,
     render_facts,
-    render_next_steps,
     render_not_found,
     render_not_searched,
     render_open_here,
     render_sources,
-    render_steps,
-    render_steps_left_out,
     render_still_open,
 )
 from research.engine.report.rendering.markdown_escape import code_words, escape_markdown
@@ -52,6 +49,11 @@ from research.engine.report.rendering.short_answer import (
     status_line,
 )
 from research.engine.report.rendering.statements import BOX, inline_texts
+from research.engine.report.rendering.steps import (
+    render_next_steps,
+    render_steps,
+    render_steps_left_out,
+)
 from research.engine.report.rendering.tables import render_table
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import capitalize_heading, is_unspaced, term_set, words_in
