@@ -50,7 +50,7 @@ MOST_KINDS = 8
 
 _PART = re.compile(r"\?part=\d+$")
 # "README", "README.Debian", "NEWS", "FAQ"; not "Makefile"
-_TEXT_NAME = re.compile(r"README(?:\.[A-Za-z]+)?|[A-Z][A-Z0-9_-]+")
+_TEXT_NAME = re.compile(r"README(?:\.[A-Za-z]+)?|[A-Z][A-Z0-9_-]+|changelog|copyright")
 # ".html", ".tar-gz"
 _ENDING = re.compile(r"\.[a-z0-9_+~-]{1,12}")
 

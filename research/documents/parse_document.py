@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from research.documents.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.documents.folder import GENERIC_FOLDERS, MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.engine.text.tokens import unique_texts
 from research.extract.extract import extract_text
 from research.extract.extracted import EmptyPageError, Extracted
@@ -18,7 +19,18 @@ from research.fulltext.query_terms import extra_terms
 
 # Raised whenever `extract` or the fields below come out differently for the same bytes:
 # stored texts never change, so documents are then read anew.
-EXTRACTOR_VERSION = 12
+EXTRACTOR_VERSION = 13
+
+_TITLE_WORD = re.compile(r"[^\W\d_]+")
+# Words of titles that don't say what a text is about: "README.txt", "Changes", "User's Guide".
+GENERIC_TITLE = frozenset({
+    "readme", "txt", "md", "rst", "faq", "frequently", "asked", "questions", "news", "change",
+    "changes", "changelog", "log", "history", "index", "contents", "table", "of", "introduction",
+    "overview", "about", "home", "help", "manual", "user", "users", "s", "guide", "documentation",
+    "reference", "release", "notes", "install", "installation", "installing", "getting", "started",
+    "first", "steps", "copyright", "license", "copying", "todo", "authors", "the", "and", "to",
+    "a", "in", "troubleshooting", "glossary", "formats", "options", "commands", "examples",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,19 @@ def read_document(task: ReadingTask) -> Reading:
         extracted = extract_text(body, task.content_type, task.url)
     except EmptyPageError as empty:
         return Reading(task.path, sha256, reason=str(empty))
+    extracted = replace(extracted, title=telling_title(extracted.title, task.path))
     return Reading(task.path, sha256, tuple(map(build_read_document, parts_of(extracted))))
+
+
+def telling_title(title: str, path: str) -> str:
+    """Return a title that tells nothing by itself behind the name of its folder: "flac: README",
+    "mp3splt: Frequently Asked Questions".
+    """
+    if not GENERIC_TITLE.issuperset(_TITLE_WORD.findall(title.lower())):
+        return title
+    folders = reversed(PurePosixPath(path).parent.parts)
+    work = next((name for name in folders if name.lower() not in GENERIC_FOLDERS), "")
+    return f"{work}: {title}" if work else title
 
 
 def read_lexed_document(task: ReadingTask) -> Reading:
