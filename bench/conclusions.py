@@ -22,7 +22,7 @@ from bench.table_cells import record_of, run_on
 from research.engine.config import ResearchConfig
 from research.engine.llm_tasks.prompting.ask import ask_model
 from research.engine.llm_tasks.verify import VERIFY_TWICE, verdicts_by_pair, verify_context
-from research.engine.report.checking.conclusions import conclusion_faults
+from research.engine.report.checking.next_steps import conclusion_faults
 from research.engine.report.draft import Draft, Statement
 from research.engine.verifier.pairs import Pair
 from research.engine.verifier.planting import shown_pair

@@ -10,7 +10,7 @@ import pytest
 from research.engine.evidence.ledger import Ledger
 from research.engine.llm_tasks.answers import SectionAnswer
 from research.engine.records import Evidence
-from research.engine.report.checking.conclusions import with_few_conclusions
+from research.engine.report.checking.next_steps import with_few_conclusions
 from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from research.engine.report.draft_answer import (
     heading_of,

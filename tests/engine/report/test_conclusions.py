@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from research.engine.journal.forms import Form
-from research.engine.report.checking.conclusions import conclusion_faults, with_few_conclusions
+from research.engine.report.checking.next_steps import conclusion_faults, with_few_conclusions
 from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from research.engine.verifier.pairs import CONCLUSION
 from tests.engine import scripted

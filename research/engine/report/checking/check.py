@@ -14,13 +14,13 @@ from research.engine.llm_tasks.compared_findings import find_disagreements
 from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
 from research.engine.records import Complexity, OpenPoint
-from research.engine.report.checking.conclusions import (
+from research.engine.report.checking.lacking import explain_faults
+from research.engine.report.checking.last_look import with_last_look
+from research.engine.report.checking.next_steps import (
     NOT_FOLLOWING,
     conclusion_faults,
     with_few_conclusions,
 )
-from research.engine.report.checking.lacking import explain_faults
-from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.statement_check import idle_sentences, unfollowed_sentences
 from research.engine.report.checking.steps_check import look_at_steps, settle_steps
 from research.engine.report.checking.table_values import cell_statements, settle_cells

@@ -1,8 +1,15 @@
-"""Next steps, which the model infers: whether they keep to what is known, and what is their own."""
+"""Next steps and conclusions, which the model infers: whether they keep to what is known, and what
+is their own.
+
+A conclusion ranks, orders or judges by findings, as no quote need do. Code looks for what it has of
+its own, and a believed verifier judges whether it follows from its quotes for who asked.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.claims.names import identifiers_in, unknown_names
@@ -16,7 +23,7 @@ from research.engine.report.checking.lacking import (
     tell_lacking,
 )
 from research.engine.report.checking.statement_check import calculate_formulas
-from research.engine.report.draft import Statement
+from research.engine.report.draft import Draft, Fault, Section, Statement
 from research.engine.text.amounts import find_amounts
 from research.engine.text.entities import find_names
 from research.engine.text.tokens import unique_texts
@@ -62,6 +69,13 @@ _PLACEHOLDER = re.compile(r"[A-Z]+(?:-[A-Z]+)+|[\w.-]*\d{4}-\d{2}-\d{2}")
 """Placeholder of a value that the user fills in: "KEY-OF-THE-SERVER", "files-2026-12-31"."""
 _CONTEXT = 80
 """Characters before a name that are searched for its context."""
+_COUNT = re.compile(r"\b(?:one|two|three|four|five|six|seven|eight|both)\b", re.IGNORECASE)
+MOST_AUTHORED = 3
+"""Conclusions that a short section of an author may have."""
+NOT_FOLLOWING = (
+    "a checker found that it doesn't follow: it has a ground that its quotes don't give, is firmer "
+    "than they are, or takes silence for a no"
+)
 
 
 def is_within_evidence(step: Statement, ledger: Ledger) -> bool:
@@ -234,3 +248,43 @@ def _given(step: Statement, ledger: Ledger) -> str:
     heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
     made = [each.result for each in calculate_formulas(step, ledger)]
     return " ".join((*quotes, *heads, ledger.question, ledger.told_before, *made))
+
+
+def with_few_conclusions(draft: Draft) -> Draft:
+    """Return a draft in which only the short answer and the first such sentence of each section
+    conclude, or in one that its author ordered half of its sentences, at least `MOST_AUTHORED`;
+    others are statements like any.
+    """
+
+    def first_few(section: Section) -> Section:
+        size = len(section.statements)
+        most = max(MOST_AUTHORED, -(-size // 2)) if draft.is_authored else 1
+        kept = [said for said in section.statements if said.concludes][:most]
+        return replace(section, statements=_others_plain(section.statements, kept))
+
+    return replace(draft, sections=tuple(map(first_few, draft.sections)))
+
+
+def _others_plain(
+    statements: Iterable[Statement], kept: Sequence[Statement]
+) -> tuple[Statement, ...]:
+    return tuple(
+        replace(said, concludes=False) if said.concludes and said not in kept else said
+        for said in statements
+    )
+
+
+def conclusion_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
+    """Return the conclusions with a figure, name or identifier of their own, or on nothing that may
+    be stated, by their numbers in the draft.
+    """
+    return [
+        Fault(number, said, strange)
+        for number, said in enumerate(draft.statements, 1)
+        if said.concludes and (strange := find_strangeness(_without_counts(said), ledger))
+    ]
+
+
+def _without_counts(said: Statement) -> Statement:
+    """Return a conclusion without the small numbers in words by which it counts ("all three")."""
+    return replace(said, text=_COUNT.sub("some", said.text))
