@@ -69,7 +69,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         found, known = {r.id for r in evidence}, {source.url for source in sources}
         evidence += [record for record in before.evidence if record.id not in found]
         sources += [source for source in before.sources if source.url not in known]
-        report = f"{before.report}\n\n{report}".strip()
+        report = f"{report}\n\n{before.report}".strip()  # where it is cut, the oldest goes
     seed = Seed(
         kind=kind,
         question=asked,
