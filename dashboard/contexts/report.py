@@ -24,7 +24,6 @@ from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.quotes import plain_quote
 from research.engine.verifier.qualification import least_proportion
 from research.models import EvidenceSource, Run
-from research.models.runs import Kind
 
 QUOTE_LENGTH = 240
 UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
@@ -50,20 +49,16 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         site_names=rows.site_names,
     )
     is_answered = rows.judged_by_model or rows.trust not in UNANSWERED
-    folded = run.kind == Kind.FOLLOW_UP and 'class="cite' in parts.answer
     return {
         "answer": parts.answer,
-        "html": parts.body if folded else _entitled(parts),
-        "folded": folded,
-        "headings": []
-        if folded
-        else [
+        "html": _entitled(parts),
+        "headings": [
             (heading.anchor, titles.shorten(heading.text, HEADING_LENGTH))
             for heading in parts.headings
         ],
-        "disputes": []
-        if folded
-        else [(each.anchor, titles.shorten(each.text, DISPUTE_LENGTH)) for each in parts.disputes],
+        "disputes": [
+            (each.anchor, titles.shorten(each.text, DISPUTE_LENGTH)) for each in parts.disputes
+        ],
         "has_lone": 'class="cite single' in f"{parts.answer}{parts.body}",
         "checked": describe_checks(version.checks) if is_answered else "",
         "sources": address_of(run, "sources"),
