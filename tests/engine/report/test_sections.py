@@ -66,7 +66,7 @@ async def test_drafts_are_asked_to_answer_first_and_to_introduce_what_they_name(
     standard = harbour(CHAIN)
     await standard.ask(CHAIN.question, research_depth="standard")
     draft = next(each for each in models(standard).requests if each.task == "draft")
-    assert "is explained where it first comes up" in draft.system
+    assert "explained in plain words where it first comes up" in draft.system
 
 
 async def test_the_section_on_the_course_of_events_is_told_of_its_table(
