@@ -18,14 +18,17 @@ _ON = re.compile(
 _NUMBERED = re.compile(r"(?<=[\w,;:] )([A-Z][\w+-]*\s\(?)\d+(?:\.\d+)*(?!\w|[.,]\d|\s?[%€$])")
 """A number behind a name that doesn't begin a sentence."""
 _SIZE = re.compile(r"(?<=\d)[x×](?=\d)")
+_MODEL = re.compile(r"\b([A-Z])(?=\d{2,4}\b)")
+"""A letter that names a size or kind by its number: "C90"."""
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
 
 CONVERSIONS = frozenset(
     (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400, 10**6, 10**9)
 )
 """Numbers that no text has to give: the whole, and what converts units."""
-BITS_PER_BYTE = 8
+BITS_PER_BYTE, PAIR = 8, 2
 _BITS = re.compile(r"\b[kKMGT]?i?(?:bits?|bps)\b")
+_PAIRS = re.compile(r"\b(?:stereo|both|twice|pairs?|double|beide[nrs]?|doppelt)\b", re.IGNORECASE)
 
 TO_A_FRACTION = Fraction(1, 100)
 """How far "a third" may be from the exact share."""
@@ -192,9 +195,16 @@ def as_given(text: str, values: Container[Fraction], written: str) -> str:
 
 
 def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a number converts units, and so need not stand in any of the texts."""
+    """Return whether a number converts units, or counts what the texts call a pair, and so need not
+    stand in any of them.
+    """
     has_bits = any(_BITS.search(text) for _, text in sources)
-    return value in CONVERSIONS or (value == BITS_PER_BYTE and has_bits)
+    has_pairs = any(_PAIRS.search(text) for _, text in sources)
+    return (
+        value in CONVERSIONS
+        or (value == BITS_PER_BYTE and has_bits)
+        or (value == PAIR and has_pairs)
+    )
 
 
 def only_converts(values: Set[Fraction], asked: str, said: str) -> bool:
@@ -208,8 +218,10 @@ def only_converts(values: Set[Fraction], asked: str, said: str) -> bool:
 
 
 def with_sizes_apart(text: str) -> str:
-    """Return a text whose sizes have their numbers apart: "720 × 576" for "720x576"."""
-    return _SIZE.sub(" × ", text)
+    """Return a text whose sizes have their numbers apart: "720 × 576" for "720x576", "C 90" for
+    "C90".
+    """
+    return _MODEL.sub(r"\1 ", _SIZE.sub(" × ", text))
 
 
 def without_numbered_names(text: str) -> str:

@@ -22,7 +22,7 @@ from research.engine.report.checking.lacking import (
     lacking_figures,
     tell_lacking,
 )
-from research.engine.report.checking.statement_check import calculate_formulas
+from research.engine.report.checking.statement_check import calculate_formulas, site_names
 from research.engine.report.draft import Draft, Fault, Section, Statement
 from research.engine.text.amounts import find_amounts
 from research.engine.text.entities import find_names
@@ -245,7 +245,10 @@ def _given(step: Statement, ledger: Ledger) -> str:
     """
     records = [ledger.book.records[i] for i in step.evidence if i in ledger.book.records]
     quotes = [source.quote for record in records for source in record.sources]
-    heads = [f"{s.title} {s.section}" for record in records for s in record.sources]
+    sources = [source for record in records for source in record.sources]
+    heads = [f"{source.title} {source.section}" for source in sources]
+    if ledger.began >= Form.EDITED:
+        heads += (f"{s.day} {' '.join(site_names(s, ledger))}" for s in sources)
     made = [each.result for each in calculate_formulas(step, ledger)]
     return " ".join((*quotes, *heads, ledger.question, ledger.told_before, *made))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from urllib.parse import unquote, urlsplit
 
 from research.engine.evidence import claim_check
 from research.engine.evidence.claim_check import ClaimCheck
@@ -33,6 +34,7 @@ _COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight)\b", re.IGNORECAS
 FIGURES = frozenset({"number differs", "date differs", "name differs"})
 
 _CODE = re.compile(r"`([^`]+)`")
+_NAME = re.compile(r"[^/.]+")
 OWN = ""
 """Source of a figure that a conclusion sets itself, in code."""
 
@@ -308,6 +310,9 @@ def claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
 
 
 def site_names(source: QuoteSource, ledger: Ledger) -> tuple[str, ...]:
-    """Return the name that a source's site gives itself, if that is known, and its domain."""
+    """Return the name that a source's site gives itself, if that is known, and its domain; of a
+    document the names of its folders and file, which tell that it is a program's FAQ.
+    """
     page = ledger.pages.get(source.url)
-    return tuple(filter(None, (page.site if page else "", source.domain)))
+    path = unquote(urlsplit(source.url).path) if source.url.startswith("file:") else ""
+    return tuple(filter(None, (page.site if page else "", source.domain, *_NAME.findall(path))))

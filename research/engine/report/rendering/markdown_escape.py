@@ -50,9 +50,8 @@ _CODE_WORD = re.compile(r"`([^\W\d_][\w.-]{0,60}\w)`")
 _SPAN_OPTION = re.compile(r"(?<=[ `])-{1,2}[A-Za-z][\w:-]{0,60}=?")
 _PAGE_OPTION = re.compile(r"(?<![^\s(\[\"'“])-[A-Za-z](?![\w-])")
 """An option within code: "-geotag", "-all=", and one of a letter on a page: "-z"."""
-_KEPT = re.compile(
-    r"(`[^`]{1,400}`|“[^“”]{0,400}”|„[^„“”]{0,400}[“”]|«[^«»]{0,400}»|「[^「」]{0,400}」)"
-)
+_VALUE = re.compile(r" (?:[b-zB-HJ-Z]|\d{1,6}(?:\.\d{1,4})?)(?=[\s,;:)]|\.(?!\w)|$)")
+_KEPT = re.compile(r"(`[^`]+`|“[^“”]{0,400}”|„[^„“”]{0,400}[“”]|«[^«»]{0,400}»|「[^「」]{0,400}」)")
 """Code, and quotations within a sentence."""
 
 
@@ -109,11 +108,19 @@ def _whole(*words: str) -> re.Pattern[str]:
 
 
 def with_code_words(sentence: str, words: Set[str]) -> str:
-    """Return a sentence with these words as code, outside of quotations."""
+    """Return a sentence with these words as code, outside of quotations, an option with its value
+    where that is a letter or a number: "-m m", "--abr 56".
+    """
     if not words:
         return sentence
-    pattern, parts = _whole(*words), _KEPT.split(sentence)
-    parts[::2] = [pattern.sub(r"`\g<0>`", part) for part in parts[::2]]
+    pattern = re.compile(rf"({_whole(*words).pattern})({_VALUE.pattern})?")
+
+    def coded(found: re.Match[str]) -> str:
+        word, value = found[1], found[2] or ""
+        return f"`{word}{value}`" if word.startswith("-") else f"`{word}`{value}"
+
+    parts = _KEPT.split(sentence)
+    parts[::2] = [pattern.sub(coded, part) for part in parts[::2]]
     return "".join(parts)
 
 
