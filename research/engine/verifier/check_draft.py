@@ -146,14 +146,14 @@ async def _judge(
 
 
 async def strange_steps(
-    run: Run, steps: Sequence[Statement], *, is_last: bool = False
+    run: Run, steps: Sequence[Statement], *, may_mark: bool
 ) -> dict[Statement, str]:
-    """Return the steps that say more than the evidence and the question give, with what. At the
-    last look since `Form.EDITED` only those that may not stand with a mark on what is their own:
-    names in code always have one, figures and names in words if the verifier hardly misses errors.
+    """Return the steps that say more than the evidence and the question give, with what. Since
+    `Form.EDITED` a mark `may_mark` what is their own instead: names in code, and figures and names
+    in words if the verifier hardly misses errors.
     """
     find = find_strangeness
-    if is_last and run.form >= Form.EDITED:
+    if may_mark and run.form >= Form.EDITED:
         find = find_fault if run.verifier_sees_details else find_strange_words
     told = {each: await run_in_thread(find, each, run.ledger) for each in steps}
     return {each: what for each, what in told.items() if what}

@@ -111,7 +111,8 @@ async def test_a_step_with_a_figure_of_its_own_may_be_written_anew() -> None:
     def repair(answer: Answer) -> Answer:
         return {"statements": [{**each, "text": FOUNDRY[:-9]} for each in answer["statements"]]}
 
-    model, ran = await asked("Ask for the foundry's ledgers of 1871. [E2]", repair=repair)
+    told = "Ask for the foundry's ledgers of 1871. [E2]"
+    model, ran = await asked(told, repair=repair, verifier=WEAK)
     prompt = next(r.prompt for r in model.requests if r.task == "repair")
     assert "a next step may have figures of its quotes" in prompt
     assert "1. Look for the papers" in ran.report.markdown and "1871" not in ran.report.markdown
@@ -126,7 +127,7 @@ async def test_a_step_may_set_something_to_zero() -> None:
 async def test_a_value_of_the_model_s_own_is_marked() -> None:
     _, ran = await asked("Ask at the Calder foundry with `foundry --copies`. [E2]", FOUNDRY)
     assert ". Look for the papers" in ran.report.markdown
-    assert "--copies" not in ran.report.markdown
+    assert "`foundry --copies`. *(not from the sources: `--copies`)* [" in ran.report.markdown
     _, ran = await asked("Write `papers = 12` into your notes on the Calder foundry. [E2]")
     [line] = [each for each in ran.report.markdown.splitlines() if each.startswith("1. Write")]
     assert "*(proposal)* [" in line

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Source
 from research.engine.report.draft import Draft, Section, Statement
@@ -45,9 +47,23 @@ def test_documents_are_named_by_their_works_and_dates() -> None:
     )
     assert told == (
         "*This report rests on “A Manual of Mills 15” (May 2023), “Lease” (February 2024), "
-        "“Minutes” and 2 further titles; every quoted sentence was found there word for word, "
+        "“Minutes” and 2 further works; every quoted sentence was found there word for word, "
         f"and {OWN}.*"
     )
+
+
+def test_documents_in_folders_are_named_by_them() -> None:
+    known = documents(("README", "", ""), ("flac(1)", "", ""), ("SoX(1)", "", ""))
+    for (url, source), folder in zip(tuple(known.sources.items()), ("flac", "flac", "sox")):
+        known.sources[url] = replace(source, domain=f"C/{folder}")
+    assert "rests on “flac”, “sox”; every" in line_of(report_of(known))
+
+
+@pytest.mark.parametrize(("dated", "is_told"), [(1, False), (2, True)])
+def test_a_newest_date_is_told_where_most_pages_have_one(dated: int, is_told: bool) -> None:
+    days = ["2007-12-08"] * dated + [""] * (3 - dated)
+    told = report_of(documents(*((f"Part {n}", "", day) for n, day in enumerate(days))))
+    assert ("newest 8 December 2007" in told) is is_told
 
 
 def test_the_year_in_a_title_is_not_told_again() -> None:

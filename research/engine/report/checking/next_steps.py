@@ -190,6 +190,8 @@ def _strange_parts(said: str, step: Statement, given: str, ledger: Ledger) -> li
         figures = foreign_to_formulas(said, step, ledger)
     else:
         figures = lacking_figures(said, given, "")
+    if ledger.began >= Form.EDITED:  # "half a minute", "ten of them": how much to do
+        figures = [each for each in figures if any(map(str.isdigit, each))]
     names = unknown_names(said, given, ledger.plan.language)
     return [*figures, *lacking_dates(said, given, ""), *names]
 

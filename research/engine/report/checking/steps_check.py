@@ -52,8 +52,10 @@ class CheckedSteps:
 
 
 async def look_at_steps(run: Run, steps: Sequence[Statement]) -> FirstLook:
-    """Return what code finds strange and, since `Form.EDITED`, what the verifier refuses."""
-    strange = await strange_steps(run, steps)
+    """Return what code finds strange and, since `Form.EDITED`, what the verifier refuses. Of a
+    verifier that hardly misses errors nothing is strange that a mark can tell.
+    """
+    strange = await strange_steps(run, steps, may_mark=run.verifier_sees_details)
     if run.form < Form.EDITED:
         return FirstLook(dict.fromkeys(strange, OF_ITS_OWN))
     faults = {each: f"{what}: {OF_ITS_OWN}" for each, what in strange.items()}
@@ -81,7 +83,7 @@ async def settle_steps(
         for old, now in pairs
         if now and old not in settled and not (now is old and old in refused)
     ]
-    strange = await strange_steps(run, again, is_last=True)
+    strange = await strange_steps(run, again, may_mark=True)
     is_believed = before.use in {"", "believed"}
     known = [each for each in again if each not in strange] if is_believed else []
     place = REPAIRED if first.judged else STEPS

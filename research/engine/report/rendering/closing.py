@@ -53,8 +53,10 @@ def render_facts(marks: Markers, ended: str, cut: int, by_code: int, no_answer: 
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
     today = marks.layout.today
     dates = (ledger.sources[url].published for url in pages)
-    days = (date[:DAY] for date in dates if date)
-    newest = max((day for day in days if not today or day <= today), default="")
+    days = [day for day in (date[:DAY] for date in dates if date) if not today or day <= today]
+    newest = max(days, default="")
+    if ledger.began >= Form.EDITED and 2 * len(days) < len(pages):
+        newest = ""  # most pages have no date, and may be newer
     counted = tally(marks.statuses.values())
     told = words["answered"].format(n=counted.answered, all=counted.total)
     if is_judged_by_code(ledger) and not supporting(ledger):

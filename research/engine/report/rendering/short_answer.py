@@ -304,7 +304,7 @@ def _name_works(marks: Markers) -> str:
 
 def _works(ledger: Ledger, cited: Iterable[str]) -> Mapping[str, str]:
     """Return the work that each cited page is part of: its site, or the book of a document, what
-    most titles beside it have in common, or its own title.
+    most titles beside it have in common, otherwise the folder in its collection or its own title.
     """
     titles: dict[str, dict[str, str]] = {}
     for source in ledger.sources.values():
@@ -316,7 +316,8 @@ def _works(ledger: Ledger, cited: Iterable[str]) -> Mapping[str, str]:
         page = ledger.pages.get(source.url)
         is_file = source.url.startswith(_FILE)
         part = common.get(source.domain, "")
-        own = (part if part in source.title else "") or source.title if is_file else ""
+        folder = source.domain.partition("/")[2]
+        own = (part if part in source.title else "") or folder or source.title if is_file else ""
         named[source.url] = (page.site if page else "") or own or source.domain
     return named
 
