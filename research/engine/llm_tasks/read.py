@@ -69,23 +69,25 @@ async def read_unit_pages(
 ) -> Reading:
     """Return findings and leads of one unit's pages; rules read those that the model fails on.
 
-    Pages with instructions are read alone, so that none affects what is noted of another, and
-    only if the others leave the unit's sub-question open.
+    Pages with instructions are read alone, so that none affects what is noted of another, and those
+    of the web only if the others leave the unit's sub-question open.
     """
     alone = await suspicious_pages(pages, run.question.text)
     others = [page for page in pages if page not in alone]
     groups = [group for group in (others, *([page] for page in alone)) if group]
     together = await _read_or_fall_back(run, place, asked, groups[0], aspects)
+    further = groups[1:]
     if others and _is_settled(run, together, aspects[0]):
-        together.unread += [page.url for page in alone]
-        return together
-    further = await asyncio.gather(
+        own = [page for page in alone if run.form >= Form.EDITED and page.url.startswith("file:")]
+        together.unread += [page.url for page in alone if page not in own]
+        further = [[page] for page in own]
+    readings = await asyncio.gather(
         *(
             _read_or_fall_back(run, f"{place}/apart/{number}", asked, group, aspects)
-            for number, group in enumerate(groups[1:], 1)
+            for number, group in enumerate(further, 1)
         )
     )
-    for reading in further:
+    for reading in readings:
         together.take(reading)
     return together
 
