@@ -65,6 +65,7 @@ def manual_markdown(lines: Sequence[str]) -> list[str]:
     """
     told = [line.expandtabs().rstrip() for line in lines]
     at = [n for n, line in enumerate(told) if line.strip()]
+    width = len(told[at[0]])
     told = told[at[0] + 1 : at[-1] + 1]
     if told and "  " in told[-1].strip() and _NAME.fullmatch(told[-1].split()[-1]):
         del told[-1]
@@ -79,7 +80,8 @@ def manual_markdown(lines: Sequence[str]) -> list[str]:
             if part.indent <= terms:
                 done += ["", END_OF_TERMS] if part.indent >= BODY else []
                 terms = NO_TERMS
-            done += ["", *part.markdown()]
+            for paragraph in part.paragraphs(width):
+                done += ["", *paragraph]
     return done
 
 
@@ -112,16 +114,29 @@ class _Part:
         is_short = len(self.lines) == 1 and not self.is_tagged and not self.is_prose
         return is_short and other.indent > self.indent >= BODY and other.is_prose
 
-    def markdown(self) -> list[str]:
-        """Return a heading, a paragraph, an item, or code with its lines."""
+    def paragraphs(self, width: int) -> list[list[str]]:
+        """Return a heading, paragraphs, an item, or code with its lines. A paragraph ends where the
+        next word would have fitted into its line, which is of this width.
+        """
         if self.indent < BODY:
             level = "##" if self.indent < SUBSECTION else "###"
-            return [f"{level} {self.words}"]
-        is_item = _BULLET.match(self.words)
-        if not (self.is_tagged or is_item or self.is_prose):
-            return [f"    {line.strip()}" for line in self.lines]
-        joined = _HYPHENATED.sub("", self.words)
-        return [_BULLET.sub("- ", joined, count=1)]
+            return [[f"{level} {self.words}"]]
+        if _BULLET.match(self.words):
+            return [[_BULLET.sub("- ", _HYPHENATED.sub("", self.words), count=1)]]
+        if not (self.is_tagged or self.is_prose):
+            return [[f"    {line.strip()}" for line in self.lines]]
+        told = [[self.lines[0]]]
+        for line, following in pairwise(self.lines):
+            if _is_broken(line, following, width):
+                told.append([])
+            told[-1].append(following)
+        return [[_HYPHENATED.sub("", " ".join(" ".join(part).split()))] for part in told]
+
+
+def _is_broken(line: str, following: str, width: int) -> bool:
+    """Return whether a line ends before its time; behind a sentence two spaces may be due."""
+    room = width - len(line) - len("  ")
+    return len(following.split(maxsplit=1)[0]) <= room and not line.endswith("\N{HYPHEN}")
 
 
 def _parts(block: Sequence[str]) -> Iterator[_Part]:

@@ -6,7 +6,7 @@ Rule F1 of `docs/requirements.md`. What is claimed of a quote is checked in `cla
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from itertools import takewhile
 
@@ -19,6 +19,8 @@ MAX_QUOTE = 400
 _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\s+", re.MULTILINE)
 """`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
 _STOP = re.compile(r"[.!?][\"”’)]*\s+(?=[\"“(]?[A-Z0-9])")
+_WORD = re.compile(r"\S+")
+_LINE_END = re.compile(r"[^\S\n]*\n\s*")
 _VERSION = re.compile(r"\b[vV](?=\d)")
 
 
@@ -60,31 +62,52 @@ def _cut(text: str, start: int, end: int, claim: str = "") -> tuple[int, int] | 
     if end - start > MAX_QUOTE:
         if claim and (told := _telling(text, start, end, term_set(claim))):
             return told
-        end = start + MAX_QUOTE
-        while end > start and not text[end].isspace():
-            end -= 1
-        end = start + len(text[start:end].rstrip())
+        end = _last_space(text, start, start + MAX_QUOTE, end)
     return (start, end) if end > start else None
+
+
+def _last_space(text: str, start: int, at: int, end: int) -> int:
+    """Return where the last whole word before this place ends, of a passage."""
+    while start < at < end and not text[at].isspace():
+        at -= 1
+    return start + len(text[start:at].rstrip())
 
 
 def _telling(text: str, start: int, end: int, wanted: Set[str]) -> tuple[int, int] | None:
     """Return the offsets of the neighbouring sentences within a passage that fit into a quote and
-    have most of the wanted terms, the shortest of these; None where none of them fits.
+    have most of the wanted terms, the shortest of these, or of its lines if these have more: of a
+    list without stops what is wanted may be the last line. Where neither fits it is what follows a
+    word that is wanted, None if there is none.
     """
-    stops = [*_STOP.finditer(text, start, end)]
-    starts = [start, *(stop.end() for stop in stops)]
-    ends = [*(stop.start() + len(stop.group().rstrip()) for stop in stops), end]
-    if len(starts) == 1:
-        return None
-    windows: list[tuple[int, int]] = []
-    for at, one in enumerate(starts):
-        fitting = takewhile(partial(_fits_from, one), ends[at : at + MAX_QUOTE])
-        windows += ((one, other) for other in fitting)
+    windows = [
+        window
+        for ends in (_STOP, _LINE_END)
+        for window in _windows(text, start, end, [*ends.finditer(text, start, end)])
+    ]
+    windows = windows or [
+        (word.start(), _last_space(text, word.start(), min(end, word.start() + MAX_QUOTE), end))
+        for word in _WORD.finditer(text, start, end)
+        if not wanted.isdisjoint(term_set(word.group()))
+    ]
     return max(
         windows,
         key=lambda each: (len(wanted & term_set(text[slice(*each)])), each[0] - each[1]),
         default=None,
     )
+
+
+def _windows(
+    text: str, start: int, end: int, stops: Sequence[re.Match[str]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the neighbouring parts between stops that fit into a quote."""
+    if not stops:
+        return
+    starts = [start, *(stop.end() for stop in stops)]
+    ends = [*(stop.start() + len(stop.group().rstrip()) for stop in stops), end]
+    for at, one in enumerate(starts):
+        for other in takewhile(partial(_fits_from, one), ends[at : at + MAX_QUOTE]):
+            if other > one:
+                yield one, other
 
 
 def _fits_from(start: int, end: int) -> bool:

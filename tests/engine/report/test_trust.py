@@ -54,7 +54,8 @@ def test_documents_are_named_by_their_works_and_dates() -> None:
 
 def test_documents_in_folders_are_named_by_them() -> None:
     known = documents(("README", "", ""), ("flac(1)", "", ""), ("SoX(1)", "", ""))
-    for (url, source), folder in zip(tuple(known.sources.items()), ("flac", "flac", "sox")):
+    folders = ("flac", "flac", "sox")
+    for (url, source), folder in zip(tuple(known.sources.items()), folders, strict=True):
         known.sources[url] = replace(source, domain=f"C/{folder}")
     assert "rests on “flac”, “sox”; every" in line_of(report_of(known))
 

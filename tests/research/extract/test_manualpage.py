@@ -32,8 +32,14 @@ DESCRIPTION
 
        -l     Use the longest wave that there is.
 
-       -v     Write what is
-              done to the log.
+       -v     Write to the log what is read, from which of all the gauges, and
+              what is done with it.
+
+       -f FORM
+              The form is made of these:
+              %h  the height
+              %t  the time
+              Without one only heights are written.
 
        It is started by the harbour.
 
@@ -66,7 +72,19 @@ Which of the gauges is read. The default is 0.
 
 -l Use the longest wave that there is.
 
--v Write what is done to the log.
+-v Write to the log what is read, from which of all the gauges, and what is done with it.
+
+###### -f FORM
+
+The form is made of these:
+
+%h the height
+
+%t the time
+
+Without one only heights are written.
+
+***
 
 It is started by the harbour."""
 
@@ -77,6 +95,7 @@ def test_a_manual_page_is_read_as_sections_terms_paragraphs_and_examples() -> No
     assert found.text == SHOWN
     told = {each.text: each for each in split_sentences(found.text)}
     assert told["The default is 0."].section == "Files › -g gauge"
+    assert told["Without one only heights are written."].section == "Files › -f FORM"
     assert told["It is started by the harbour."].section == "Files"
     assert told["tided /dev/gauge0 tided -g 2 on /dev/gauge1"].kind == "code"
 

@@ -36,7 +36,7 @@ def explain_faults(
     """
     told = []
     for fault in faults:
-        lacks = _lacking(fault.statement, ledger)
+        lacks = lacking_in(fault.statement, ledger)
         if fault.reason in of_words:
             lacks += _lacking_words(fault.statement, ledger)
         what = tell_lacking(unique_texts(lacks), "in none of its quotes")
@@ -77,7 +77,8 @@ def foreign_to_formulas(text: str, statement: Statement, ledger: Ledger) -> list
     return alone or written
 
 
-def _lacking(statement: Statement, ledger: Ledger) -> list[str]:
+def lacking_in(statement: Statement, ledger: Ledger) -> list[str]:
+    """Return the figures, dates and names of a statement, as written, that its quotes lack."""
     records = _records_of(statement, ledger)
     if not records or statement.quoted:
         return []

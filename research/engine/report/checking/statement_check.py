@@ -53,7 +53,7 @@ def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
                 amiss = amiss or _says_too_much(statement, ledger.question, ledger)
             if amiss:
                 found.append(Fault(number, statement, "it cites no evidence"))
-        elif reason := _find_fault(statement, ledger):
+        elif reason := find_fault(statement, ledger):
             found.append(Fault(number, statement, reason))
     return found
 
@@ -101,7 +101,8 @@ def _says_too_much(statement: Statement, known: str, ledger: Ledger) -> bool:
     return bool(long or names or entities.find_numbers(text))
 
 
-def _find_fault(statement: Statement, ledger: Ledger) -> str:
+def find_fault(statement: Statement, ledger: Ledger) -> str:
+    """Return why a cited sentence can't be shown; "" where code finds nothing."""
     unknown = [i for i in statement.evidence if i not in ledger.book.records]
     if unknown:
         return f"there is no evidence {', '.join(unknown)}"

@@ -94,13 +94,25 @@ def source_names(ledger: Ledger, cited: Iterable[str]) -> dict[str, SourceName]:
 
 
 def _quoted_sections(ledger: Ledger) -> dict[str, str]:
-    """Return the section of the first quote of each page that has one, by address."""
-    found: dict[str, str] = {}
+    """Return the section of each page that is quoted, by address: of several the first and the last
+    on the page ("8.21 afftdn – 8.65 bandreject"), before `Form.EDITED` the one quoted first.
+    """
+    found = dict[str, dict[int, str]]()
     for record in ledger.evidence:
         for source in record.sources:
             if source.section:
-                found.setdefault(source.url, source.section)
-    return found
+                found.setdefault(source.url, {}).setdefault(source.start, source.section)
+    if ledger.began < Form.EDITED:
+        return {url: next(iter(each.values())) for url, each in found.items()}
+    return {url: _range_of([each[start] for start in sorted(each)]) for url, each in found.items()}
+
+
+def _range_of(sections: Sequence[str]) -> str:
+    """Return the section that quotes stand in, or the first and the last of their main ones."""
+    tops = [section.partition(" › ")[0] for section in sections]
+    if tops[0] != tops[-1]:
+        return f"{tops[0]} – {tops[-1]}"
+    return sections[0] if len({*sections}) == 1 else tops[0]
 
 
 def _lone_domains(ledger: Ledger) -> set[str]:
