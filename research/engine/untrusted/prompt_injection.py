@@ -23,6 +23,7 @@ from research.engine.text.sentences import (
     split_sentences,
     text_length,
 )
+from research.engine.text.tokens import is_stop_word
 from research.engine.untrusted.embedded_parts import LEAST_BLOCKS
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_model import (
@@ -53,6 +54,7 @@ ENDS = frozenset(".!?。！？…;；")
 JOINED_ITEMS = 3
 JOINED_CHARACTERS = 120
 
+_WORD = re.compile(r"(?<![\w./-])[^\W\d_]+(?![\w/=-]|\.\w)")
 _DICTATED = re.compile(r"[:：“«„「『\"]")
 _MENTIONED = re.compile(
     r"(?<=\w )(?:“[^”\n]{3,60}”|\"[^\"\n]{3,60}\"|«[^»\n]{3,60}»|„[^“”\n]{3,60}[“”])"
@@ -221,10 +223,17 @@ def _common_terms(found: Sequence[Sentence]) -> frozenset[str]:
 def _coded_part(sentence: Sentence) -> str:
     """Return what of a sentence is written for programs, of a row its cells; '' if nothing is."""
     if sentence.kind == "code":
-        return sentence.text
+        return sentence.text if _has_words(sentence.text) else ""
     if not is_for_machines(sentence.text):
         return ""  # and so is no part of it
     return next(part for part in reversed([*_parts(sentence)]) if is_for_machines(part))
+
+
+def _has_words(code: str) -> bool:
+    """Return whether code has words of sentences; names and figures alone tell nobody to do
+    anything.
+    """
+    return any(is_stop_word(word) for word in _WORD.findall(code))
 
 
 def _is_stranger(text: str, known: Collection[Collection[str]], share: float) -> bool:
