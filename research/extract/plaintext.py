@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 from urllib.parse import unquote, urlsplit
 
 from research.extract.extracted import EmptyPageError, Extracted
@@ -38,13 +38,22 @@ _LINES = (
     r"(?<!\w)(?!__[a-z0-9_]+__)(?P<lines>_{1,3})(?=[^\s_])(?P<slanted>.{1,1000}?)(?<=[^\s_\\])"
     r"(?P=lines)(?!\w)"
 )
-_MARK = re.compile("|".join((_ESCAPED, _CODE, _IMAGE, _LINK, _STARS, _LINES)), re.S)
+# '<span class="argument">', "</b>", "<br/>"
+_TAG = (
+    r"</?(?P<tag>a|b|br|center|code|div|em|font|i|img|kbd|p|small|span|strong|sub|sup|tt|u)"
+    r"(?:\s[^<>]{0,400})?/?>"
+)
+_MARK = re.compile("|".join((_ESCAPED, _CODE, _IMAGE, _TAG, _LINK, _STARS, _LINES)), re.S)
 # "- ", "12. "
 _MARKER = re.compile(r"\s*(?:(?:[-+*•]|\d{1,3}[.)])\s+)?")
 _NESTED = ("link", "strong", "slanted")
 # "# ", "- ", "***", "> ", "```"
 _OPENS_BLOCK = re.compile(r"(?:#{1,6}|[-+*•])(?:\s|$)|\*\*\*|[>|]|\s|```|~~~")
 _INDENTED = re.compile(r" {4}|\t")
+# indented code; not "    * a part of an item"
+_IS_CODE = re.compile(r"(?: {4}|\t)(?!\s{0,12}[-*+•]\s)")
+# "# Changes" and "[text](https://example.org)"
+_TITLED, _LINKED, LEAST_LINKS = re.compile(r"^#{1,3} \S", re.M), re.compile(r"\w\]\(https?:"), 3
 # "|" but not "\|"
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 # "| --- | :-: |"
@@ -54,7 +63,7 @@ _DELIMITER = re.compile(r"[ ]{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?")
 def without_marks(lines: Iterable[str]) -> list[str]:
     """Return lines (outside code fences) without syntax, with a blank line around each table."""
     done: list[str] = []
-    for is_text, run in groupby(lines, lambda line: bool(line) and not _INDENTED.match(line)):
+    for is_text, run in groupby(lines, lambda line: bool(line) and not _IS_CODE.match(line)):
         told = list(run)
         done += _paragraph(told) if is_text else told
     return done
@@ -95,7 +104,7 @@ def _render_inline(text: str, *, opens: bool = True) -> str:
         )
         if (mark["link"] and _is_alone(mark)) or (first and _OPENS_BLOCK.match(words)):
             return mark[0]
-        return "" if mark["image"] else words
+        return "" if mark["image"] or mark["tag"] else words
 
     return _MARK.sub(read, text)
 
@@ -147,8 +156,11 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1")
 
 
 def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
-    """Return the file's text with normalised line ends and blank lines; raise `EmptyPageError`."""
+    """Return the file's text with normalised line ends and blank lines; raise `EmptyPageError`.
+    Notes without an ending, such as README, may be Markdown as well.
+    """
     content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    markdown = markdown or _is_markdown(content)
     fields: dict[str, str] = {}
     if markdown:
         fields, content = _front_matter(content)
@@ -166,6 +178,11 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
         kind=kind_of(url),
     )
+
+
+def _is_markdown(content: str) -> bool:
+    links = islice(_LINKED.finditer(content), LEAST_LINKS)
+    return sum(1 for _ in links) == LEAST_LINKS and _TITLED.search(content) is not None
 
 
 def outdented_items(lines: Iterable[str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ _ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\
 """`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
 _STOP = re.compile(r"[.!?][\"”’)]*\s+(?=[\"“(]?[A-Z0-9])")
 _WORD = re.compile(r"\S+")
-_LINE_END = re.compile(r"[^\S\n]*\n\s*")
+_LINE_END = re.compile(r"\n\s*")
 _VERSION = re.compile(r"\b[vV](?=\d)")
 
 

@@ -227,3 +227,14 @@ def test_an_open_fence_ends_with_the_file():
 def test_nothing_is_empty(content):
     with pytest.raises(EmptyPageError):
         extract_text(content, "text/plain", FILE)
+
+
+def test_notes_without_an_ending_may_be_markdown() -> None:
+    link = "[the log](https://a.example/log)"
+    text = (
+        f'# Changes\n\n* General:\n    * See {link}.\n    * With <span class="x">{link}</span>.\n'
+    )
+    told = extract_text(f"{text}\n{link} ends.\n".encode(), "text/plain", "file:///changelog").text
+    assert "* See the log." in told and "* With the log." in told and told.endswith("the log ends.")
+    plain = extract_text(text.encode(), "text/plain", "file:///changelog").text
+    assert link in plain, "two links make no Markdown"
