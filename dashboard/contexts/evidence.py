@@ -126,8 +126,11 @@ def quote_context(row: EvidenceSource, claim: str, site_name: str | None) -> dic
 
 
 def describe_date(row: EvidenceSource) -> str:
-    """Return the publication date of a page, or the date it was fetched if that is unknown."""
-    return describe_published(row.published, row.fetched_at) or describe_reading(row.fetched_at)
+    """Return the publication date of a page, or the date it was fetched if that is unknown; of a
+    document of the asker's "" then, as the day on which it was read tells nothing of it.
+    """
+    read = "" if row.url.startswith("file:") else describe_reading(row.fetched_at)
+    return describe_published(row.published, row.fetched_at) or read
 
 
 def describe_published(published: str | None, read: datetime) -> str:

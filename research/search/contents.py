@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from research.fulltext.index import DocumentIndex
     from research.fulltext.index_queries import ListedDocument
 
-MOST_LISTED, MOST_GROUPS, MOST_TITLES = 5000, 12, 40
-"""Documents of a collection that are looked at; folders and titles that are named of them."""
+MOST_LISTED, MOST_GROUPS, MOST_TITLES, MOST_NAMES = 5000, 12, 40, 60
+"""Documents of a collection that are looked at; folders and titles that are named of them, and
+folders of which only the name is told.
+"""
 LONGEST_TITLE = 70
 """Letters of a title."""
 FIRST_PAGES = frozenset({"index", "readme", "introduction", "intro", "contents", "overview"})
@@ -34,7 +36,9 @@ async def describe_contents(index: DocumentIndex, collections: Sequence[str]) ->
             for folder, group in [*groups.items()][:MOST_GROUPS]
         ]
         if rest := [*groups][MOST_GROUPS:]:
-            lines.append(f"{name}: {len(rest)} more folders")
+            names, more = rest[:MOST_NAMES], len(rest) - MOST_NAMES
+            told = [*names, f"{more} more"] if more > 0 else names
+            lines.append(f"{name}, further folders: {', '.join(told)}")
     return lines
 
 

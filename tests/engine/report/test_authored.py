@@ -88,7 +88,7 @@ async def test_an_open_point_that_the_short_answer_names_stands_there_as_open() 
         open=["A2: how long the training took"],
     )
     top = ran.report.markdown.partition("\n## ")[0]
-    assert "how long the training took." in top and top.count("- **") == 1
+    assert "How long the training took." in top and top.count("- **") == 1
 
 
 def asked_chain() -> Ledger:

@@ -85,7 +85,8 @@ def _render_authored(draft: Draft, marks: Markers, status: str, steps: str) -> s
     small = _small_names(marks.ledger)
     lines = [f"- {with_bold_name(text, small)}" for text in inline_texts(points, marks)]
     left_open = (marks.escaped(each.text.rstrip(".")) for each in marks.open_first)
-    lines += (f"- **{marks.words['still_open']}:** {text}." for text in left_open)
+    named = (f"{marks.words['still_open']}: {text}." for text in left_open)
+    lines += (f"- {with_bold_name(text, small)}" for text in named)
     first = " ".join(inline_texts(verdict, marks))
     return "\n\n".join(filter(None, (first, "\n".join(lines), steps, status)))
 
