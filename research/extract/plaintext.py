@@ -43,7 +43,9 @@ _TAG = (
     r"</?(?P<tag>a|b|br|center|code|div|em|font|i|img|kbd|p|small|span|strong|sub|sup|tt|u)"
     r"(?:\s[^<>]{0,400})?/?>"
 )
-_MARK = re.compile("|".join((_ESCAPED, _CODE, _IMAGE, _TAG, _LINK, _STARS, _LINES)), re.S)
+# "~~struck out~~": no longer true
+_STRUCK = r"(?<!~)(?P<struck>~~)(?=[^\s~]).{1,1000}?(?<=[^\s~])~~(?!~)"
+_MARK = re.compile("|".join((_ESCAPED, _CODE, _IMAGE, _TAG, _STRUCK, _LINK, _STARS, _LINES)), re.S)
 # "- ", "12. "
 _MARKER = re.compile(r"\s*(?:(?:[-+*•]|\d{1,3}[.)])\s+)?")
 _NESTED = ("link", "strong", "slanted")
@@ -104,7 +106,7 @@ def _render_inline(text: str, *, opens: bool = True) -> str:
         )
         if (mark["link"] and _is_alone(mark)) or (first and _OPENS_BLOCK.match(words)):
             return mark[0]
-        return "" if mark["image"] or mark["tag"] else words
+        return "" if mark["image"] or mark["tag"] or mark["struck"] else words
 
     return _MARK.sub(read, text)
 

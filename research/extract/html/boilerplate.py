@@ -14,6 +14,7 @@ _NEVER_TEXT = (
     *("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "head"),
     *("select", "button", "input", "textarea", "datalist", "audio", "video", "annotation", "map"),
     *("annotation-xml", "applet", "embed", "frameset", "noembed", "noframes", "progress", "meter"),
+    *("del", "s", "strike"),  # no longer true
 )
 _FRAME = frozenset({"nav", "footer", "menu"})
 _SIDES = frozenset({"aside"})

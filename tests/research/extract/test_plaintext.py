@@ -238,3 +238,11 @@ def test_notes_without_an_ending_may_be_markdown() -> None:
     assert "* See the log." in told and "* With the log." in told and told.endswith("the log ends.")
     plain = extract_text(text.encode(), "text/plain", "file:///changelog").text
     assert link in plain, "two links make no Markdown"
+
+
+def test_what_is_struck_out_is_no_longer_said() -> None:
+    told = extract_text(b"It is ~~not~~ paid, 5 ~~ 6.", "text/markdown", "file:///a.md").text
+    assert told.split() == ["It", "is", "paid,", "5", "~~", "6."]
+    page = b"<main><p>It costs <del>50</del> 40 euros, which <s>is much</s> is little.</p></main>"
+    shown = extract_text(page, "text/html", "https://a.example/").text
+    assert "50" not in shown and "is much" not in shown and "40 euros" in shown
