@@ -53,8 +53,15 @@ def tell_lacking(lacks: Sequence[str], where: str) -> str:
 
 
 def lacking_figures(text: str, known: str, context: str) -> list[str]:
-    """Return the amounts of a text, as written, that neither source nor context gives."""
-    return [text[each.start : each.end].strip() for each in foreign_amounts(text, known, context)]
+    """Return the amounts of a text, as written, that neither source nor context gives, nor has
+    word for word ("-8" of "-0..-8").
+    """
+    found = (text[each.start : each.end].strip() for each in foreign_amounts(text, known, context))
+    return [each for each in found if not _stands_in(each, f"{known} {context}")]
+
+
+def _stands_in(written: str, text: str) -> bool:
+    return bool(re.search(rf"(?<!\d)(?<!\d[.,]){re.escape(written)}(?!\d|[.,]\d)", text))
 
 
 def lacking_dates(text: str, known: str, context: str) -> list[str]:
