@@ -81,11 +81,24 @@ def summarize_sources(rows: SourceRows) -> str:
     if dates:
         first, last = (words.format_partial_date(each) for each in (dates[0], dates[-1]))
         between = {"first": first, "last": last}
-        told.append(
-            _("Published %(first)s to %(last)s.") % between
-            if first != last
-            else _("Published %(first)s.") % between
-        )
+        if len(dates) < len(quotes):
+            between["n"] = words.format_number(len(dates))
+            text = (
+                ngettext(
+                    "%(n)s is dated %(first)s.",
+                    "%(n)s are dated %(first)s to %(last)s.",
+                    len(dates),
+                )
+                if first != last or len(dates) == 1
+                else _("%(n)s are dated %(first)s.")
+            )
+        else:
+            text = (
+                _("Published %(first)s to %(last)s.")
+                if first != last
+                else _("Published %(first)s.")
+            )
+        told.append(text % between)
     if later:
         text = ngettext(
             "%(n)s gives a date after it was read.",
@@ -181,7 +194,9 @@ def _site_group(
     kinds = {row.kind for row, *_ in group}
     kind = first.kind if len(kinds) == 1 and not is_file else ""
     site = words.site_of_documents(first.url) if is_file else _name_site(group)
-    pages = [_source(same, rows, cited, earlier, names_kind=not kind) for same in group]
+    pages = [
+        _source(same, rows, cited, earlier, names_kind=not kind and not is_file) for same in group
+    ]
     titles = {same[0].url: page["title"] for same, page in zip(group, pages, strict=True)}
     short = shorten_titles(titles, site.name).titles
     for same, page in zip(group, pages, strict=True):
