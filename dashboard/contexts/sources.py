@@ -80,25 +80,15 @@ def summarize_sources(rows: SourceRows) -> str:
     dates = sorted(days[url] for url in days if url not in later)
     if dates:
         first, last = (words.format_partial_date(each) for each in (dates[0], dates[-1]))
-        between = {"first": first, "last": last}
-        if len(dates) < len(quotes):
-            between["n"] = words.format_number(len(dates))
-            text = (
-                ngettext(
-                    "%(n)s is dated %(first)s.",
-                    "%(n)s are dated %(first)s to %(last)s.",
-                    len(dates),
-                )
-                if first != last or len(dates) == 1
-                else _("%(n)s are dated %(first)s.")
-            )
+        between = {"first": first, "last": last, "n": words.format_number(len(dates))}
+        if len(dates) == len(quotes):
+            several, one = _("Published %(first)s to %(last)s."), _("Published %(first)s.")
         else:
-            text = (
-                _("Published %(first)s to %(last)s.")
-                if first != last
-                else _("Published %(first)s.")
+            several, one = (
+                _("%(n)s are dated %(first)s to %(last)s."),
+                ngettext("%(n)s is dated %(first)s.", "%(n)s are dated %(first)s.", len(dates)),
             )
-        told.append(text % between)
+        told.append((several if first != last else one) % between)
     if later:
         text = ngettext(
             "%(n)s gives a date after it was read.",
