@@ -171,7 +171,7 @@ def _checked(
     """
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, beyond = Reading(), Counter[str](), dict[str, list[str]]()
-    is_edited = run.form >= Form.EDITED
+    is_edited, question = run.form >= Form.EDITED, run.question.text
     for found in findings:
         pointed = [lines[n] for n in found.sentences if n in lines]
         aspect = known.get(id_in(found.sub_question), aspects[0])
@@ -180,29 +180,47 @@ def _checked(
             if taken[url] > _most_kept(run, asked, url, said, wished):
                 beyond.setdefault(url, []).append(found.claim)
                 continue
-            told = (
-                with_neighbours(found.claim, said, lines, run.question.text) if is_edited else said
-            )
-            carrying = lines_that_carry(
-                found.claim, told, run.question.text, MOST_QUOTES, is_edited
-            )
-            run.rules.check_finding(
-                result,
-                found.claim,
-                carrying,
-                aspect,
-                run.question.text,
-                MOST_QUOTES,
-                refuses_by=run.refuses_findings_by,
-                beside=pointed,
-                in_context=is_edited,
-            )
+            tried: list[Sequence[NumberedSentence]] = [said]
+            if is_edited and (told := with_neighbours(found.claim, said, lines, question)) != said:
+                tried = [told, said]
+            readings = [
+                _check(run, found.claim, each, pointed, aspect, is_edited) for each in tried
+            ]
+            claim = " ".join(found.claim.split())
+            kept = (each for each in readings if any(f.claim == claim for f in each.findings))
+            result.take(next(kept, readings[0]))
     if is_edited:
         result.refusals += [
             Refusal(" ".join(claims[0].split()), url, BEYOND.format(n=len(claims)))
             for url, claims in beyond.items()
         ]
     return result
+
+
+def _check(
+    run: Run,
+    claim: str,
+    said: Sequence[NumberedSentence],
+    pointed: Sequence[NumberedSentence],
+    aspect: Aspect,
+    is_edited: bool,
+) -> Reading:
+    """Return what becomes of a claim with these sentences of those that it points at, or beside
+    them.
+    """
+    checked, question = Reading(), run.question.text
+    run.rules.check_finding(
+        checked,
+        claim,
+        lines_that_carry(claim, said, question, MOST_QUOTES, is_edited),
+        aspect,
+        question,
+        MOST_QUOTES,
+        refuses_by=run.refuses_findings_by,
+        beside=pointed,
+        in_context=is_edited,
+    )
+    return checked
 
 
 def with_neighbours(

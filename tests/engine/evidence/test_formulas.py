@@ -210,6 +210,27 @@ def test_what_converts_units_is_the_askers_only_with_what_it_counts(
     assert made.formula == formula
 
 
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        (
+            "An hour takes 90,000 {= 60 * 60 * 25} frames.",
+            "60 × 60 × 25 (E1) = 90,000 frames",
+        ),
+        (
+            "They have 5.4 million {= 60 * 3600 * 25} frames.",
+            "60 hours (Q) × 3600 × 25 (E1) = 5.4 million frames",
+        ),
+    ],
+)
+def test_sixty_is_the_askers_hours_where_seconds_are_made_of_them(text: str, formula: str) -> None:
+    _, formulas = split_formulas(text)
+    asked = "I have 60 hours of film; how many frames has an hour, and how many have all hours?"
+    sources = [("E1", "There are 25 frames per second."), (ASKED, asked)]
+    [made] = compute_formulas(formulas, sources, marks_asked=True)
+    assert made.formula == formula
+
+
 def test_a_size_gives_both_of_its_numbers() -> None:
     text = "An hour takes 75 GB {= 720 * 576 * 2 * 25 * 3600 / 1000000000} at two bytes a dot."
     _, formulas = split_formulas(text)

@@ -256,15 +256,15 @@ def _terms_of(
     marks_asked: bool,
 ) -> Iterator[str | _Term]:
     """Yield the signs and the numbers of a formula, with the scale of their texts if wanted."""
+    asked, said = dict(sources).get(ASKED, ""), f"{formula.before} {formula.after}"
     for token in _TOKEN.finditer(_TIMES.sub("*", formula.terms)):
         if token["sign"]:
             yield _SIGNS.get(token["sign"], token["sign"])
         elif written := token["number"].strip():
             given, values = sources, _values_of(written, read)
-            said = f"{formula.before} {formula.after}"
             if marks_asked and is_askers(values, [(i, read(text)) for i, text in sources], said):
                 given = sorted(sources, key=lambda each: each[0] != ASKED)
-            if marks_asked and only_converts(values, dict(sources).get(ASKED, ""), said):
+            if marks_asked and only_converts(values, asked, said, formula.terms):
                 given = [each for each in given if each[0] != ASKED]
             scaled = _scaled_term(written, given, read) if is_scaled else None
             term = scaled or _term(written, given, read)

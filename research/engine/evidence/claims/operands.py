@@ -26,7 +26,9 @@ CONVERSIONS = frozenset(
     (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400, 10**6, 10**9)
 )
 """Numbers that no text has to give: the whole, and what converts units."""
-BITS_PER_BYTE, PAIR = 8, 2
+BITS_PER_BYTE, PAIR, MINUTES = 8, 2, 60
+_OF_HOURS = re.compile(r"3,?600|[+-]|^[^*/]*$")
+"""Terms in which 60 may be a number of hours: seconds are made of them, or they are summed."""
 _BITS = re.compile(r"\b[kKMGT]?i?(?:bits?|bps)\b")
 _PAIRS = re.compile(r"\b(?:stereo|both|twice|pairs?|double|beide[nrs]?|doppelt)\b", re.IGNORECASE)
 
@@ -207,14 +209,17 @@ def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
     )
 
 
-def only_converts(values: Set[Fraction], asked: str, said: str) -> bool:
-    """Return whether a number of one of these values converts units and is nothing else in what was
-    asked: it is part of a name there, or counts what the sentence doesn't speak of ("60 tapes").
+def only_converts(values: Set[Fraction], asked: str, said: str, terms: str) -> bool:
+    """Return whether a number of one of these values in a formula's terms converts units and is
+    nothing else in what was asked: it is part of a name there, or counts what the sentence doesn't
+    speak of ("60 tapes"). Who asks about 60 hours needs 3600 to make seconds of them.
     """
     if values.isdisjoint(CONVERSIONS):
         return False
     found = _given_as(without_numbered_names(asked), values)
-    return found is None or (not found[0].dimension and found[0].noun not in term_set(said))
+    if found is None or (MINUTES in values and found[0].dimension == "time"):
+        return found is None or not _OF_HOURS.search(terms)
+    return not found[0].dimension and found[0].noun not in term_set(said)
 
 
 def with_sizes_apart(text: str) -> str:

@@ -72,6 +72,8 @@ RESTS_ON = "it rests on [{n}], which may change"
 MOST_TRIED = 6
 """Findings that are tried as further evidence of a statement, those nearest to it."""
 _CLAUSE = re.compile(r"[,;:]\s|\s(?:and|but|because|since|so|und|aber|weil|da)\s")
+_NAMED = re.compile(r"\d|^[^\W\d_]*[A-Z]")
+"""A figure in digits or a name: "two" stands in many findings."""
 Mended = Mapping[Statement, Statement | None]
 
 
@@ -367,7 +369,7 @@ def completed_citations(
 
 
 def _with_what_it_lacks(said: Statement, is_step: bool, ledger: Ledger) -> Statement | None:
-    lacks = lacking_in(said, ledger)
+    lacks = [each for each in lacking_in(said, ledger) if _NAMED.search(each)]
     giving = [
         (shared, record)
         for record in (ledger.statable if lacks else ())
