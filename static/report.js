@@ -87,10 +87,9 @@ function tellSection() {
 
 function line(cite) {
   const [title, facts] = noteOf(cite).split("\n");
-  const [site, day] = facts.split(" · ");
   const link = part("a", "");
   link.href = cite.href;
-  link.append(part("b", cite.text), part("span", title), part("small", `${site} · ${day}`));
+  link.append(part("b", cite.text), part("span", title), part("small", facts.split(" · ", 2).join(" · ")));
   link.addEventListener("click", (event) => {
     event.preventDefault();
     cite.click();

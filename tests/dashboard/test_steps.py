@@ -10,7 +10,7 @@ from dashboard.markdown.parsing import is_command, with_blocks
 from dashboard.markdown.report import render_in_parts, render_markdown
 from research.engine.records import Checks
 from research.engine.report.rendering.markers import Markers
-from research.engine.report.rendering.steps import render_steps_left_out
+from research.engine.report.rendering.sections import render_steps_left_out
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger

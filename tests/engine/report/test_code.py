@@ -25,7 +25,7 @@ PLACES = {
     "comparison": f"| `pg_dump` | `{SETTING}` [",
     "key figures": f"| The `work_mem` | **`{SETTING}`** [",
     "changes": f"| The setting | `{SETTING}` [",
-    "next steps": f"1. Try `{OPTION}`. *(not from the sources: ",
+    "next steps": f"1. Try `{OPTION}`. [",
     "still open": f"*Still open: how long readers wait at night for `{OPTION}` in",
 }
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from research.engine.report.checking.check import completed_citations
+from research.engine.report.checking.citations import completed_citations
 from research.engine.report.checking.statement_check import find_faults
 from research.engine.report.draft import Draft, Section, Statement, cite_ids
 from tests.engine.report.test_comparing import ledger_of, record_of
 
 SPLITS = record_of("E1", "The splitter cuts MP3 files without encoding them again.", "a.example")
 RATE = record_of("E2", "For speech the encoder makes mono MP3 files at 64 kbit/s.", "b.example")
-OWNER = record_of("E3", "Ruth Ansel owned the foundry until 1912.", "c.example")
+OWNER = record_of("E3", "Ruth Ansel sold the foundry with its papers in 1912.", "c.example")
 TOWER = record_of("E4", "The tower of the harbour was designed by Edda Marlow.", "d.example")
 
 
@@ -38,7 +38,7 @@ def test_a_figure_that_another_finding_gives_of_the_same_is_cited(
 
 def test_a_step_cites_the_finding_that_gives_its_name() -> None:
     known = ledger_of(SPLITS, RATE, OWNER, TOWER)
-    step = Statement("Ask what became of the foundry that Ruth Ansel owned.", ("E4",))
+    step = Statement("Ask for the papers of the foundry which Ruth Ansel had until then.", ("E4",))
     draft = Draft((), (), next_steps=(step,))
     [completed] = completed_citations(draft, (), known).values()
     assert completed.evidence == ("E4", "E3")

@@ -4,7 +4,6 @@ nothing vouches for in the end becomes a quotation.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,17 +13,16 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_disagreements
 from research.engine.llm_tasks.repair import repair_statements
 from research.engine.llm_tasks.sections import write_summary
-from research.engine.records import Complexity, Evidence, OpenPoint
-from research.engine.report.checking.lacking import explain_faults, lacking_in
+from research.engine.records import Complexity, OpenPoint
+from research.engine.report.checking.citations import completed_citations
+from research.engine.report.checking.lacking import explain_faults
 from research.engine.report.checking.last_look import with_last_look
 from research.engine.report.checking.next_steps import (
     NOT_FOLLOWING,
     conclusion_faults,
-    find_strange_words,
     with_few_conclusions,
 )
 from research.engine.report.checking.statement_check import (
-    find_fault,
     idle_sentences,
     unfollowed_sentences,
 )
@@ -44,9 +42,7 @@ from research.engine.report.parts.headings import with_fitting_headings
 from research.engine.report.rendering.closing import with_untold_parts
 from research.engine.report.report_gate import Checked
 from research.engine.run import Run
-from research.engine.text.entities import find_numbers
 from research.engine.text.offload import run_in_thread
-from research.engine.text.tokens import term_set
 from research.engine.verifier.check_draft import (
     Verdicts,
     Verified,
@@ -69,11 +65,6 @@ NOT_CARRIED = (
 )
 ONLY_ONE = "only one of this and [{n}] can be right: {about}"
 RESTS_ON = "it rests on [{n}], which may change"
-MOST_TRIED = 6
-"""Findings that are tried as further evidence of a statement, those nearest to it."""
-_CLAUSE = re.compile(r"[,;:]\s|\s(?:and|but|because|since|so|und|aber|weil|da)\s")
-_NAMED = re.compile(r"\d|^[^\W\d_]*[A-Z]")
-"""A figure in digits or a name: "two" stands in many findings."""
 Mended = Mapping[Statement, Statement | None]
 
 
@@ -250,6 +241,12 @@ async def _repair(
     inferred = {step.statement for step in steps}
     new = tuple(said for old, said in tried.items() if said and old not in inferred)
     found = await _find_faults(run, Draft((), (Section("", new),)))
+    if run.form >= Form.EDITED and found:
+        draft = Draft((), (Section("", new),))
+        completed = await run_in_thread(completed_citations, draft, found, run.ledger)
+        tried = {old: completed.get(said, said) if said else None for old, said in tried.items()}
+        new = tuple(completed.get(said, said) for said in new)
+        found = [fault for fault in found if fault.statement not in completed]
     verdicts = await _verify(run, _others(new, found), "verify/repaired")
     failed = {*verdicts.refused, *verdicts.unvouched, *(fault.statement for fault in found)}
     if run.form >= Form.EDITED:
@@ -345,56 +342,3 @@ def _side_by_side(draft: Draft, clash: Clash) -> Draft:
 
     sections = tuple(map(placed, draft.sections))
     return replace(draft, sections=tuple(each for each in sections if each.statements))
-
-
-# --- further evidence ---------------------------------------------------------------------------
-# An author who writes from a hundred findings may cite the one beside the one that has the figure.
-# The repair prompt shows only what is cited, so the figure would be lost.
-
-
-def completed_citations(
-    draft: Draft, faults: Iterable[Fault], ledger: Ledger
-) -> dict[Statement, Statement]:
-    """Return the faulty statements, and the steps with figures or names of their own, that cite one
-    more finding which gives these, where code then finds no fault in them. The verifier judges them
-    like any.
-    """
-    faulty = {fault.statement for fault in faults}
-    return {
-        said: completed
-        for said in (*draft.statements, *draft.next_steps)
-        if said in faulty or said in draft.next_steps
-        if (completed := _with_what_it_lacks(said, said not in faulty, ledger))
-    }
-
-
-def _with_what_it_lacks(said: Statement, is_step: bool, ledger: Ledger) -> Statement | None:
-    lacks = [each for each in lacking_in(said, ledger) if _NAMED.search(each)]
-    giving = [
-        (shared, record)
-        for record in (ledger.statable if lacks else ())
-        if record.id not in said.evidence
-        if (shared := max(_told_beside(each, said.body, record) for each in lacks))
-    ]
-    for _, record in sorted(giving, key=lambda each: -each[0])[:MOST_TRIED]:
-        cited = replace(said, evidence=(*said.evidence, record.id))
-        is_inferred = is_step or said.concludes
-        if not (find_strange_words(cited, ledger) if is_inferred else find_fault(cited, ledger)):
-            return cited
-    return None
-
-
-def _told_beside(lacked: str, said: str, record: Evidence) -> int:
-    """Return how many other words a finding that gives what a sentence lacks shares with the clause
-    around it; 0 if it doesn't give it, or shares less than half of them, as one of another thing.
-    """
-    quoted = " ".join(f"{each.quote} {each.title} {each.section}" for each in record.sources)
-    numbers = {*find_numbers(lacked)}
-    if not (
-        numbers <= {*find_numbers(quoted)} if numbers else lacked.casefold() in quoted.casefold()
-    ):
-        return 0
-    clause = next((each for each in _CLAUSE.split(said) if lacked in each), said)
-    wanted = term_set(clause) - term_set(lacked)
-    shared = len(wanted & term_set(quoted))
-    return shared if 2 * shared >= len(wanted) else 0

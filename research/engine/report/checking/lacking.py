@@ -24,6 +24,7 @@ from research.engine.text.tokens import split_tokens, term_set, unique_texts
 
 # between "8" and "GB", "single" and "board", "SSD" and "s"
 _COMPOUND = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W_])-(?=[^\W_])|(?<=[A-Z]{2})(?=s\b)")
+_LONG_NUMBER = re.compile(r"\d{2,}(?:[.,]\d+)*")
 MOST_WORDS = 8
 """Most words, figures and names that are listed for one sentence."""
 
@@ -54,14 +55,24 @@ def tell_lacking(lacks: Sequence[str], where: str) -> str:
 
 def lacking_figures(text: str, known: str, context: str) -> list[str]:
     """Return the amounts of a text, as written, that neither source nor context gives, nor has
-    word for word ("-8" of "-0..-8").
+    word for word ("-8" of "-0..-8") or without the unit ("48000 Hz" of "-r 48000").
     """
     found = (text[each.start : each.end].strip() for each in foreign_amounts(text, known, context))
-    return [each for each in found if not _stands_in(each, f"{known} {context}")]
+    given = f"{known} {context}"
+    return [
+        each
+        for each in found
+        if not stands_in(each, given)
+        and not any(stands_in(number, given) for number in _LONG_NUMBER.findall(each))
+    ]
 
 
-def _stands_in(written: str, text: str) -> bool:
-    return bool(re.search(rf"(?<!\d)(?<!\d[.,]){re.escape(written)}(?!\d|[.,]\d)", text))
+def stands_in(written: str, text: str) -> bool:
+    """Return whether a text has these words or this number as they are, not within others."""
+    before, behind = (r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)")
+    if written[:1].isalpha():
+        before, behind = r"(?<!\w)", r"(?!\w)"
+    return bool(re.search(f"{before}{re.escape(written)}{behind}", text, re.IGNORECASE))
 
 
 def lacking_dates(text: str, known: str, context: str) -> list[str]:

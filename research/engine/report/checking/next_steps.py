@@ -20,6 +20,7 @@ from research.engine.report.checking.lacking import (
     foreign_to_formulas,
     lacking_dates,
     lacking_figures,
+    stands_in,
     tell_lacking,
 )
 from research.engine.report.checking.statement_check import calculate_formulas, site_names
@@ -119,11 +120,17 @@ def find_fault(step: Statement, ledger: Ledger) -> str:
 
 def parts_of_its_own(step: Statement, ledger: Ledger) -> list[str]:
     """Return the figures, dates and names that neither a step's quotes nor the question have, then
-    the identifiers in its code that are on no page, these in backticks. Raises `NotComputedError`.
+    the identifiers in its code, these in backticks, as far as they are on no page that was read.
+    Raises `NotComputedError`.
     """
     given = _given(step, ledger)
     names = [f"`{name}`" for name in _own_names(step, given, ledger)]
-    return [*_own_words(step, given, ledger), *names]
+    words = [
+        each
+        for each in _own_words(step, given, ledger)
+        if not any(stands_in(each, page.text) for page in ledger.pages.values())
+    ]
+    return [*words, *names]
 
 
 def _own_words(step: Statement, given: str, ledger: Ledger) -> list[str]:

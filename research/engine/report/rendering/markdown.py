@@ -37,7 +37,13 @@ from research.engine.report.rendering.closing import (
 )
 from research.engine.report.rendering.markdown_escape import code_words, escape_markdown
 from research.engine.report.rendering.markers import USUAL, Markers, without_places
-from research.engine.report.rendering.sections import render_as_table, render_section
+from research.engine.report.rendering.sections import (
+    render_as_table,
+    render_next_steps,
+    render_section,
+    render_steps,
+    render_steps_left_out,
+)
 from research.engine.report.rendering.short_answer import (
     flagged_parts,
     is_answered,
@@ -49,11 +55,6 @@ from research.engine.report.rendering.short_answer import (
     status_line,
 )
 from research.engine.report.rendering.statements import BOX, inline_texts
-from research.engine.report.rendering.steps import (
-    render_next_steps,
-    render_steps,
-    render_steps_left_out,
-)
 from research.engine.report.rendering.tables import render_table
 from research.engine.report.report_format import Layout
 from research.engine.text.tokens import capitalize_heading, is_unspaced, term_set, words_in
