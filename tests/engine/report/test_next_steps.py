@@ -75,7 +75,7 @@ async def test_steps_stand_behind_the_answer_and_say_that_they_are_inferred() ->
     prompt = next(r.system for r in model.requests if r.task == "draft")
     assert "`next_steps`: where the question asks what to do" in prompt
     assert "what finds the cause; last how to see" in prompt
-    assert "Up to three commands, not counted" in prompt
+    assert "Up to three simple commands, not counted" in prompt
     shown = [r.prompt for r in model.requests if r.task == "verify"][-1]
     assert f'"{CHAIN.question}" (question)' in shown
 
