@@ -122,21 +122,25 @@ def quote_spans(
     claim: str = "",
 ) -> list[tuple[int, int]]:
     """Offsets of at most so many quotes, one for each run of neighbouring sentences, in the order
-    in which they are named: the first of them, or those that tell most of a `claim`.
+    in which they are named: the first of them, or those that tell most of a `claim`, none that has
+    no word of it.
     """
     spans: list[tuple[int, int]] = []
-    left = list(sentences)
-    while left and (claim or len(spans) < most):
-        run = _first_run(left, by_section)
+    rest = list(sentences)
+    while rest and (claim or len(spans) < most):
+        run = _first_run(rest, by_section)
         span = _cut(text, *run, claim) if run else None
         if run is None or span is None:
             break
         spans.append(span)
-        left = [each for each in left if not (run[0] <= each.start < run[1])]
-    missing, chosen = term_set(claim), set[tuple[int, int]]()
-    while len(chosen) < min(most, len(spans)):
-        told = {each: term_set(text[slice(*each)]) for each in spans if each not in chosen}
-        best = max(told, key=lambda span: len(missing & told[span]))
+        rest = [each for each in rest if not (run[0] <= each.start < run[1])]
+    wanted, chosen = term_set(claim), set[tuple[int, int]]()
+    told = {span: term_set(text[slice(*span)]) for span in spans}
+    telling = [span for span in spans if wanted & told[span]] or spans
+    missing = wanted
+    while len(chosen) < min(most, len(telling)):
+        left = [span for span in telling if span not in chosen]
+        best = max(left, key=lambda span: len(missing & told[span]))
         chosen.add(best)
         missing = missing - told[best]
     return [each for each in spans if each in chosen]

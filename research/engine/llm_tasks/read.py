@@ -48,7 +48,7 @@ class ReadAnswer(Answer):
 
 
 TASK = Task("read", ReadAnswer, 3000, role="reader")
-MOST_LEADS, MOST_QUOTES = 12, 3
+MOST_LEADS, MOST_QUOTES = 12, 5
 USUAL_CLAIMS, MANY_CLAIMS = "five from a page, ten from a long one", "ten from a page"
 CLAIMS_ON_TOPICS = f"{USUAL_CLAIMS}, twenty from one on several sub-questions"
 """Where a page is shown for the topics of other units, too."""

@@ -18,6 +18,10 @@ from research.engine.report.draft import Draft, Statement
 from research.engine.report.parts.inline_quotes import quotation_among_statements
 from research.engine.report.parts.subjects import leans_alone
 from research.engine.text.tokens import term_set
+from research.engine.untrusted.order_words import content_terms
+
+LEAST_SHARED = 3
+"""Fewest content words that a statement shares with the sentence of a verdict that it replaces."""
 
 
 def quote_instead(draft: Draft, replaced: Collection[Statement], ledger: Ledger) -> Draft:
@@ -116,6 +120,38 @@ def with_stand_ins(draft: Draft, given: Sequence[Statement]) -> Draft:
         if not any(_covers(other, each) for other in told):
             told.append(each)
     return replace(draft, short_answer=tuple(dict.fromkeys(told)))
+
+
+def with_whole_verdict(draft: Draft, given: Sequence[Statement]) -> Draft:
+    """Return a checked draft whose verdict, which was `given` before the check, has in the place of
+    each sentence that failed the statement of a section on the same evidence that has most of its
+    words: else it would answer one part of the question as if it were all. As it is where the whole
+    verdict failed, or held.
+    """
+    kept = {*draft.short_answer}
+    if not any(said.is_verdict for said in kept):
+        return draft
+    told: list[Statement] = []
+    for said in given:
+        if said in kept:
+            told.append(said)
+        elif said.is_verdict and (instead := _nearest(said, draft, told)):
+            told.append(replace(instead, is_verdict=True, opens_paragraph=False))
+    others = [said for said in draft.short_answer if said not in told]
+    return replace(draft, short_answer=(*told, *others))
+
+
+def _nearest(said: Statement, draft: Draft, told: Collection[Statement]) -> Statement | None:
+    words = content_terms(said.body)
+    shared = {
+        each: len(words & content_terms(each.body))
+        for section in draft.sections
+        for each in section.statements
+        if not (each.quoted or each.is_item or each in told)
+        if not {*each.evidence}.isdisjoint(said.evidence)
+    }
+    best = max(shared, key=lambda each: shared[each], default=None)
+    return best if best and shared[best] >= LEAST_SHARED else None
 
 
 def _rested_on(said: Statement, held: Iterable[Statement]) -> list[Statement]:

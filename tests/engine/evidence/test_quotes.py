@@ -44,8 +44,10 @@ def test_sentences_that_stand_apart_make_several_quotes() -> None:
     assert len(quotes.quote_spans([one, three, five], text, 2)) == 2
     claim = text[slice(*spans[-1])]
     assert quotes.quote_spans(apart, text, 1, claim=claim) == spans[-1:], "what tells the claim"
-    assert quotes.quote_spans(apart, text, 2, claim=claim) == [spans[0], spans[-1]]
-    assert quotes.quote_spans(apart, text, 3, claim=claim) == spans
+    assert quotes.quote_spans(apart, text, 3, claim=claim) == spans[-1:], "the others tell nothing"
+    mills = "Mills are old. Barns are new. Mills have barns."
+    mill, _, barn = split_sentences(mills)
+    assert len(quotes.quote_spans([mill, barn], mills, 3, claim="Old mills have barns.")) == 2
     assert quotes.quote_spans([], text, 3) == []
 
 

@@ -231,3 +231,19 @@ def test_a_point_goes_on_with_a_capital_unless_its_first_word_is_a_name() -> Non
     assert with_bold_name("Pulse: ppscheck sees it.", {"ppscheck"}) == (
         "**Pulse:** ppscheck sees it."
     )
+
+
+async def test_a_part_of_the_verdict_that_is_lost_is_told_by_its_section() -> None:
+    """Of the verdict's sentences one is refused twice; the section tells the same."""
+    lost = "=> The Harrow Point lighthouse was designed in 1886 by Edda Marlow of Leith. [E1]"
+    kept = OWNED
+    sections = (section("Who", "A1", DESIGNED), section("Where", "A2 A3", TRAINED, OWNED))
+    world = harbour(CHAIN)
+    assert world.model is not None
+    draft = {"verdict": [lost, kept], "short_answer": [], "sections": [*sections]}
+    world.model.twists |= {"draft": lambda _: draft, "repair": lambda _: {"statements": []}}
+    ran = await world.ask(CHAIN.question, verifier=QUALIFIED)
+    top = ran.report.markdown.partition("\n## ")[0]
+
+    assert "1886" not in top and "**Short answer.** The Harrow Point lighthouse was designed" in top
+    assert top.index("was designed by Edda Marlow") < top.index("belonged to Ruth Ansel")

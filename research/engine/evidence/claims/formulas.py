@@ -29,6 +29,7 @@ from research.engine.evidence.claims.operands import (
     only_converts,
     plain_value,
     with_sizes_apart,
+    without_numbers,
 )
 from research.engine.text.amounts import APPROXIMATE, Amount, find_amounts
 from research.engine.text.numerals import (
@@ -256,20 +257,20 @@ def _terms_of(
     marks_asked: bool,
 ) -> Iterator[str | _Term]:
     """Yield the signs and the numbers of a formula, with the scale of their texts if wanted."""
-    asked, said = dict(sources).get(ASKED, ""), f"{formula.before} {formula.after}"
+    said = f"{formula.before} {formula.after}"
     for token in _TOKEN.finditer(_TIMES.sub("*", formula.terms)):
         if token["sign"]:
             yield _SIGNS.get(token["sign"], token["sign"])
         elif written := token["number"].strip():
             given, values = sources, _values_of(written, read)
-            if marks_asked and is_askers(values, [(i, read(text)) for i, text in sources], said):
+            if marks_asked and is_askers(values, [(i, read(t)) for i, t in sources], said):
                 given = sorted(sources, key=lambda each: each[0] != ASKED)
-            if marks_asked and only_converts(values, asked, said, formula.terms):
-                given = [each for each in given if each[0] != ASKED]
+            if marks_asked and only_converts(values, sources, said, formula.terms):
+                given = [(i, without_numbers(t) if i == ASKED else t) for i, t in given]
             scaled = _scaled_term(written, given, read) if is_scaled else None
             term = scaled or _term(written, given, read)
             if marks_asked and term.source == ASKED:
-                term = replace(term, text=as_given(dict(given)[ASKED], values, term.text))
+                term = replace(term, text=as_given(dict(sources)[ASKED], values, term.text, said))
             yield term
 
 
@@ -280,9 +281,7 @@ def _values_of(written: str, read: _Reading) -> set[Fraction]:
 
 
 def _scaled_term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term | None:
-    """Return a number of digits alone with the one scale that a text gives it: "300" as
-    "300 million".
-    """
+    """Return a number of digits alone with the one scale of a text: "300" as "300 million"."""
     if not _BARE.fullmatch(written):
         return None
     value = _value_of(read(written)) or Fraction(0)

@@ -18,8 +18,10 @@ _ON = re.compile(
 _NUMBERED = re.compile(r"(?<=[\w,;:] )([A-Z][\w+-]*\s\(?)\d+(?:\.\d+)*(?!\w|[.,]\d|\s?[%€$])")
 """A number behind a name that doesn't begin a sentence."""
 _SIZE = re.compile(r"(?<=\d)[x×](?=\d)")
-_MODEL = re.compile(r"\b([A-Z])(?=\d{2,4}\b)")
+_MODEL = re.compile(r"\b[A-Z](\d{2,4})\b")
 """A letter that names a size or kind by its number: "C90"."""
+_REST = re.compile(r"\w*")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
 
 CONVERSIONS = frozenset(
@@ -188,12 +190,17 @@ def is_askers(
     )
 
 
-def as_given(text: str, values: Container[Fraction], written: str) -> str:
+def as_given(text: str, values: Container[Fraction], written: str, said: str) -> str:
     """Return how a text writes an amount of one of these values, with what it counts; `written` if
-    it gives none.
+    it gives none, or the sentence gives the value for something else ("ten minutes", asked about
+    "ten years").
     """
     found = _given_as(text, values)
-    return text[found[0].start : found[0].end].strip() if found else written
+    units = {each.unit.name for each in find_amounts(said) if plain_value(each) in values}
+    if not found or (units and found[0].unit.name not in units):
+        return written
+    rest = _REST.match(text, found[0].end)
+    return text[found[0].start : rest.end() if rest else found[0].end].strip()
 
 
 def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
@@ -209,24 +216,32 @@ def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
     )
 
 
-def only_converts(values: Set[Fraction], asked: str, said: str, terms: str) -> bool:
+def only_converts(
+    values: Set[Fraction], sources: Sequence[tuple[str, str]], said: str, terms: str
+) -> bool:
     """Return whether a number of one of these values in a formula's terms converts units and is
     nothing else in what was asked: it is part of a name there, or counts what the sentence doesn't
     speak of ("60 tapes"). Who asks about 60 hours needs 3600 to make seconds of them.
     """
-    if values.isdisjoint(CONVERSIONS):
+    if values.isdisjoint(CONVERSIONS | {PAIR}):
         return False
-    found = _given_as(without_numbered_names(asked), values)
+    found = _given_as(without_numbered_names(dict(sources).get(ASKED, "")), values)
+    if found and PAIR in values and found[0].dimension:  # "2 TB" counts no channels
+        return any(_PAIRS.search(text) for _, text in sources)
     if found is None or (MINUTES in values and found[0].dimension == "time"):
         return found is None or not _OF_HOURS.search(terms)
     return not found[0].dimension and found[0].noun not in term_set(said)
 
 
 def with_sizes_apart(text: str) -> str:
-    """Return a text whose sizes have their numbers apart: "720 × 576" for "720x576", "C 90" for
-    "C90".
+    """Return a text whose sizes have their numbers apart, "720 × 576" for "720x576", and behind it
+    those that name a size, such as that of a "C90".
     """
-    return _MODEL.sub(r"\1 ", _SIZE.sub(" × ", text))
+    return " ; ".join((_SIZE.sub(" × ", text), *_MODEL.findall(text)))
+
+
+def without_numbers(text: str) -> str:
+    return _DIGITS.sub("", text)
 
 
 def without_numbered_names(text: str) -> str:

@@ -49,7 +49,11 @@ from research.engine.verifier.check_draft import (
     test_verifier,
     verify_statements,
 )
-from research.engine.verifier.quote_instead import quote_instead, with_stand_ins
+from research.engine.verifier.quote_instead import (
+    quote_instead,
+    with_stand_ins,
+    with_whole_verdict,
+)
 
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of faulty statements up to which a report quotes instead of asking again, where it is brief
@@ -128,6 +132,9 @@ async def check_draft(run: Run, draft: Draft) -> Checked:
     )
     if run.has_model and not is_led(run):
         shown = with_stand_ins(shown, given.short_answer)
+    if shown.is_authored and run.form >= Form.EDITED:
+        tried = tuple(mended.get(said) or said for said in draft.short_answer)
+        shown = with_whole_verdict(shown, tried)
     drafted = len(set(draft.statements))
     return Checked(
         with_fitting_headings(shown, run.ledger),
