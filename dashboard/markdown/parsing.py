@@ -28,7 +28,9 @@ COLONS, STOPS = (":", "："), (".", "!", "。")
 """Marks that end the text before short code which is then shown as a separate command."""
 _STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
 _STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
-_STEP_CODE = re.compile(r" ?`([^`\n]{1,2000})`[,;.]? ?")
+_STEP_CODE = re.compile(r"(?: ?`[^`\n]{1,6000}`[,;.]?)+ ?")
+_SPAN = re.compile(r"`([^`\n]{1,6000})`")
+_LEADS = ("]", ":", "：")
 _GAP = re.compile(r"\n\n {1,5}\n\n")
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 
@@ -161,15 +163,21 @@ def in_lines(command: str) -> str:
 
 
 def with_blocks(markdown: str) -> str:
-    """Return Markdown whose numbered steps have their long commands as blocks of code."""
+    """Return Markdown whose numbered steps have their commands as blocks of code, those that follow
+    each other as one: long ones, and all behind the markers of a step.
+    """
 
     def step(found: re.Match[str]) -> str:
         indent = " " * len(found[1])
 
-        def block(code: re.Match[str]) -> str:
-            if not is_command(code[1]):
-                return code[0]
-            lines = ("```", *in_lines(code[1]).splitlines(), "```")
+        def block(run: re.Match[str]) -> str:
+            codes = _SPAN.findall(run[0])
+            before, behind = run.string[: run.start()].rstrip(), run.string[run.end() :].strip()
+            is_last = before.endswith(_LEADS) and not behind
+            if not is_last and not any(map(is_command, codes)):
+                return run[0]
+            told = (line for code in codes for line in in_lines(code).splitlines())
+            lines = ("```", *told, "```")
             return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
 
         told = _STEP_CODE.sub(block, found[2])
