@@ -140,10 +140,10 @@ def source_folds(
     for title, statuses, says in FOLDS:
         pages = [same for same in ordered if same[0].status in statuses]
         sites = _group_by_site(pages, order, cited)
-        is_alone = len(sites) == 1 and FIRST in statuses
+        is_told = FIRST in statuses
         groups = [
-            _site_group(group, rows, cited, earlier, is_open=bool(kind) or is_alone)
-            for group in sites
+            _site_group(group, rows, cited, earlier, is_open=bool(kind) or (is_told and not at))
+            for at, group in enumerate(sites)
         ]
         found.append(_fold(title, says, groups, is_open=bool(kind) or FIRST in statuses))
     return [fold for fold in found if fold["sites"]]

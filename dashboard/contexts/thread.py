@@ -175,15 +175,15 @@ def loss_of(rows: RunRows, labels: Collection[str]) -> str:
     taken = len(gone - before - set(labels))
     told = [
         ngettext(
-            "If you reject it, the next revision drops %(n)s statement.",
-            "If you reject it, the next revision drops %(n)s statements.",
+            "If you reject it, the next revision loses %(n)s statement.",
+            "If you reject it, the next revision loses %(n)s statements.",
             lost,
         )
         if lost
-        else gettext("If you reject it, the next revision drops no statement."),
+        else gettext("If you reject it, no statement is lost."),
         ngettext(
-            "%(n)s more stays, with its other sources.",
-            "%(n)s more stay, with their other sources.",
+            "%(n)s other statement that cites it stays, as it has other sources.",
+            "%(n)s other statements that cite it stay, as they have other sources.",
             kept,
         )
         if kept
@@ -359,6 +359,8 @@ def _as_question(text: str) -> str:
     within = text[:1].lower() + text[1:] if text[1:2].islower() else text
     if INDIRECT.match(text):
         return gettext("Find out %(question)s.") % {"question": within}
+    if within.startswith("that "):
+        return gettext("Is it true %(statement)s?") % {"statement": within}
     return gettext("What is known about %(topic)s?") % {"topic": within}
 
 

@@ -391,7 +391,7 @@ def test_no_preset_is_offered_for_what_the_environment_sets(
 ) -> None:
     settings.OPENAI_BASE_URL, settings.SEARCH_PROVIDER = server.url("/v1"), "samples"
     page = client.get("/installation/").content.decode()
-    assert "?preset=" not in page and "set by environment variables" in page
+    assert "?preset=" not in page and "by environment variables or .env" in page
 
 
 def test_a_found_model_that_is_set_is_shown_as_in_use(client: Client, server: ModelServer) -> None:

@@ -627,7 +627,7 @@ def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client
     answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
     panel = BeautifulSoup(answer.content, "html.parser")
     assert text(panel, ".judge > p") == (
-        "Does this quote support the statement? If you reject it, the next revision drops 2 "
+        "Does this quote support the statement? If you reject it, the next revision loses 2 "
         "statements."
     )
     link = panel.find("a", rel="noopener")

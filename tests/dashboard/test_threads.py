@@ -435,8 +435,8 @@ def findings(client: Client, run: Run) -> dict[str, str]:
 def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     client: Client, joined: Run, admin: User
 ) -> None:
-    lost = "If you reject it, the next revision drops 1 statement. 1 more stays, "
-    lost += "with its other sources."
+    lost = "If you reject it, the next revision loses 1 statement. "
+    lost += "1 other statement that cites it stays, as it has other sources."
     along = "1 other finding on the same words is rejected with it, unless marked as supported."
     told = findings(client, joined)
     assert told == {
@@ -446,7 +446,7 @@ def test_each_finding_behind_a_number_tells_what_its_rejection_takes(
     }
     reviews.record_verdict(admin, joined.evidence.get(label="E1"), "accept")
     told = findings(client, joined)
-    assert told["E2"] == "If you reject it, the next revision drops no statement."
+    assert told["E2"] == "If you reject it, no statement is lost."
     other = joined.evidence.get(label="E3").quotes.get()
     other.pk, other.position, other.url, other.quote = None, 1, "https://b.test/", "Beech"
     other.save()
@@ -485,7 +485,7 @@ def test_a_number_with_one_finding_is_judged_as_a_whole_and_tells_what_is_lost(
 ) -> None:
     assert findings(client, run) == {}
     answer = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
-    assert "the next revision drops 1 statement." in answer
+    assert "the next revision loses 1 statement." in answer
 
 
 def test_a_verdict_pressed_again_is_taken_back(client: Client, run: Run) -> None:
