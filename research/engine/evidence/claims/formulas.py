@@ -25,6 +25,7 @@ from research.engine.evidence.claims.operands import (
     as_given,
     converts_units,
     is_askers,
+    is_factor,
     is_rounded,
     only_converts,
     plain_value,
@@ -72,6 +73,7 @@ _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 _PURE = frozenset(("", "ratio", "times"))
 _Measure = frozenset[tuple[str, int]] | None
 _Reading = Callable[[str], str]
+_Sources = Sequence[tuple[str, str]]
 _READINGS = (in_english, from_continental)
 
 
@@ -116,7 +118,7 @@ def makes_figure_of(formula: Formula, text: str) -> bool:
 
 def compute_formulas(
     formulas: Sequence[Formula],
-    sources: Sequence[tuple[str, str]],
+    sources: _Sources,
     *,
     marks_asked: bool = False,
 ) -> tuple[Calculation, ...]:
@@ -137,9 +139,7 @@ def compute_formulas(
     raise failed or NotComputedError("it has no formula")
 
 
-def has_foreign_figure(
-    text: str, formulas: Sequence[Formula], sources: Sequence[tuple[str, str]]
-) -> bool:
+def has_foreign_figure(text: str, formulas: Sequence[Formula], sources: _Sources) -> bool:
     """Return whether a sentence has a figure that its formulas don't make and no source gives."""
     results = (_figure_of(each, read) for each in formulas for read in _READINGS)
     made = {value for each in results if each for value in (plain_value(each), each.base)}
@@ -167,7 +167,7 @@ def _values_in(text: str) -> set[Fraction]:
 
 def _compute_all(
     formulas: Sequence[Formula],
-    sources: Sequence[tuple[str, str]],
+    sources: _Sources,
     read: _Reading,
     is_scaled: bool,
     marks_asked: bool,
@@ -251,7 +251,7 @@ class _Term:
 
 def _terms_of(
     formula: Formula,
-    sources: Sequence[tuple[str, str]],
+    sources: _Sources,
     read: _Reading,
     is_scaled: bool,
     marks_asked: bool,
@@ -268,7 +268,7 @@ def _terms_of(
             if marks_asked and only_converts(values, sources, said, formula.terms):
                 given = [(i, without_numbers(t) if i == ASKED else t) for i, t in given]
             scaled = _scaled_term(written, given, read) if is_scaled else None
-            term = scaled or _term(written, given, read)
+            term = scaled or _term(written, given, read, marks_asked)
             if marks_asked and term.source == ASKED:
                 term = replace(term, text=as_given(dict(sources)[ASKED], values, term.text, said))
             yield term
@@ -280,7 +280,7 @@ def _values_of(written: str, read: _Reading) -> set[Fraction]:
     return {value, *(value * scale for scale in _SCALES.values() if _BARE.fullmatch(written))}
 
 
-def _scaled_term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term | None:
+def _scaled_term(written: str, sources: _Sources, read: _Reading) -> _Term | None:
     """Return a number of digits alone with the one scale of a text: "300" as "300 million"."""
     if not _BARE.fullmatch(written):
         return None
@@ -301,12 +301,12 @@ def _scaled_term(written: str, sources: Sequence[tuple[str, str]], read: _Readin
     return None
 
 
-def _term(written: str, sources: Sequence[tuple[str, str]], read: _Reading) -> _Term:
+def _term(written: str, sources: _Sources, read: _Reading, knows_factors: bool) -> _Term:
     value = _value_of(read(written))
     if value is None:
         raise NotComputedError(f"{written!r} in its formula is no number")
     own = _quantity_in(read(written), value)
-    for source, text in sources:
+    for source, text in () if knows_factors and is_factor(value, sources) else sources:
         for given in dict.fromkeys((read(text), in_english(text), from_continental(text))):
             if quantity := _quantity_in(given, value):
                 is_other = own and own.measure and own.measure != quantity.measure

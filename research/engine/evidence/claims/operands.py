@@ -28,6 +28,8 @@ CONVERSIONS = frozenset(
     (1, Fraction("365.25"), 7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86400, 10**6, 10**9)
 )
 """Numbers that no text has to give: the whole, and what converts units."""
+FACTORS = frozenset((1000, 3600, 86400, 10**6, 10**9))
+"""Those of them that convert units even where a text has them."""
 BITS_PER_BYTE, PAIR, MINUTES = 8, 2, 60
 _OF_HOURS = re.compile(r"3,?600|[+-]|^[^*/]*$")
 """Terms in which 60 may be a number of hours: seconds are made of them, or they are summed."""
@@ -214,6 +216,12 @@ def converts_units(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
         or (value == BITS_PER_BYTE and has_bits)
         or (value == PAIR and has_pairs)
     )
+
+
+def is_factor(value: Fraction, sources: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a number of a formula is one that hardly ever counts anything."""
+    has_bits = any(_BITS.search(text) for _, text in sources)
+    return value in FACTORS or (value == BITS_PER_BYTE and has_bits)
 
 
 def only_converts(

@@ -113,15 +113,18 @@ def with_code_words(sentence: str, words: Set[str]) -> str:
     """
     if not words:
         return sentence
-    pattern = re.compile(rf"({_whole(*words).pattern})({_VALUE.pattern})?")
-
-    def coded(found: re.Match[str]) -> str:
-        word, value = found[1], found[2] or ""
-        return f"`{word}{value}`" if word.startswith("-") else f"`{word}`{value}"
-
     parts = _KEPT.split(sentence)
-    parts[::2] = [pattern.sub(coded, part) for part in parts[::2]]
+    parts[::2] = [_with_value(words).sub(_coded, part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _with_value(words: Set[str]) -> re.Pattern[str]:
+    return re.compile(rf"({_whole(*words).pattern})({_VALUE.pattern})?")
+
+
+def _coded(found: re.Match[str]) -> str:
+    word, value = found[1], found[2] or ""
+    return f"`{word}{value}`" if word.startswith("-") else f"`{word}`{value}"
 
 
 def escape_with_code(text: str, words: Set[str] = frozenset()) -> str:
@@ -131,8 +134,8 @@ def escape_with_code(text: str, words: Set[str] = frozenset()) -> str:
     if "`" in text:
         return escape_markdown(text)
     shown, end, plain = list[str](), 0, text.translate(_PRIVATE)
-    for word in _whole(*words).finditer(plain) if words else ():
-        shown += (_with_code(plain[end : word.start()], _MARK), f"`{word[0]}`")
+    for word in _with_value(words).finditer(plain) if words else ():
+        shown += (_with_code(plain[end : word.start()], _MARK), _coded(word))
         end = word.end()
     return _escape_opening("".join((*shown, _with_code(plain[end:], _MARK))))
 
