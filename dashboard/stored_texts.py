@@ -402,6 +402,7 @@ TEMPLATES = (
     _("%(n)s calls of the model, at most %(total)s tokens, at an unknown price"),
     _("%(n)s calls of the model, at most %(total)s tokens, at most $%(most)s"),
     _("%(n)s model calls and at most %(total)s tokens; price unknown"),
+    _("%(n)s model calls and at most %(total)s tokens; no cost"),
     _("%(n)s model calls and at most %(total)s tokens; at most $%(most)s"),
     _(
         "It may check statements: of %(pairs)s wrong examples it let %(missed)s pass, of %(others)s right ones it refused %(refused)s."

@@ -184,11 +184,16 @@ def delete_collection(request: HttpRequest, public_id: str) -> HttpResponse:
 def _made(request: HttpRequest) -> HttpResponse:
     shared = "shared" in request.POST
     made = documents.create_collection(request.user, request.POST.get("name", ""), shared=shared)
-    _take_files(request, made)
+    done = _take_files(request, made)
+    if done.refused and not done.added:
+        documents.delete_collection(request.user, made)
+        refused = request.session.pop(REFUSED)
+        told = " ".join(f"{file['name']}: {file['reason']}." for file in refused)
+        return _render_list(request, files_problem=told, status=422)
     return redirect("collection", made.public_id)
 
 
-def _take_files(request: HttpRequest, collection: Collection) -> None:
+def _take_files(request: HttpRequest, collection: Collection) -> documents.Upload:
     """Store uploaded files. Rejected ones are listed on the next page, via the session."""
     done = documents.add_files(request.user, collection, request.FILES.getlist("files"))
     if done.added:
@@ -206,6 +211,7 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
     request.session[REFUSED] = [
         {"name": file.name, "reason": worded(file.reason)} for file in done.refused
     ]
+    return done
 
 
 def _render_list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFilesSent
@@ -14,6 +16,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.serving import refusals
 from research.services.runs import visible_to
+
+_BELOW_RUN = re.compile(r"/runs/([\w-]{1,40})/")
 
 
 @login_not_required
@@ -41,8 +45,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Render the page for an address without anything, with a link to the run that it is below."""
-    match = request.resolver_match
-    named = match.kwargs.get("public_id", "") if match else ""
+    match, below = request.resolver_match, _BELOW_RUN.match(request.path_info)
+    named = match.kwargs.get("public_id", "") if match else below[1] if below else ""
     is_known = named and visible_to(request.user).filter(public_id=named).exists()
     way = reverse("run", args=[named]) if is_known else ""
     return render(request, "404.html", {"of_run": way}, status=404)

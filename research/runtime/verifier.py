@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
+from urllib.parse import urlsplit
 
 from django.utils import timezone
 
@@ -23,7 +24,7 @@ from research.engine.verifier.qualification import (
     qualify,
 )
 from research.llm.prices import find_price
-from research.llm.settings import ModelSettings
+from research.llm.settings import ModelSettings, is_loopback
 from research.models import VerifierQualification
 from research.runtime.program import SystemClock
 from research.search.fallback import NoSearch
@@ -81,7 +82,9 @@ def price_told(wanted: ModelSettings) -> str:
     tokens = BATCHES * TOKENS_PER_CALL
     known = find_price(wanted.model_of(ROLE), wanted.base_url, wanted.prices)
     most = known and known.of(BATCHES * PROMPT_TOKENS, BATCHES * ANSWER_TOKENS)
-    money = "price unknown" if most is None else f"at most ${most:.2f}"
+    is_free = is_loopback(urlsplit(wanted.address).hostname or "")
+    unknown = "no cost" if is_free else "price unknown"
+    money = unknown if most is None else f"at most ${most:.2f}"
     return f"{BATCHES} model calls and at most {tokens:,} tokens; {money}"
 
 

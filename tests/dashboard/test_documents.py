@@ -122,6 +122,17 @@ def test_the_list_tells_state_counts_and_owner(
     assert "shared by local" in text(signed_in(eve), "/documents/")
 
 
+def test_no_collection_is_made_of_files_that_cannot_be_read(client: Client) -> None:
+    answer = client.post("/documents/", {"name": "The mill", "files": [sent("budget.xlsx")]})
+    assert answer.status_code == 422
+    shown = BeautifulSoup(answer.content, "html.parser")
+    [problem] = shown.select("form.card .problem[role=alert]")
+    assert problem.get_text().startswith("budget.xlsx: only HTML, Markdown")
+    assert not Collection.objects.filter(deleted_at=None).exists()
+    [name] = shown.select("#new-name")
+    assert name["value"] == "The mill", "typed text stays"
+
+
 def test_the_list_takes_the_same_queries_for_many_collections(client: Client, admin: User) -> None:
     filled(admin, "One", a__md=LEASE)
     few = count_queries(lambda: client.get("/documents/"))

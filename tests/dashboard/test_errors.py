@@ -26,17 +26,18 @@ def test_an_unknown_address_has_a_page_of_its_own(client: Client, is_signed_in: 
     assert (b"Show all runs" in answer.content) is is_signed_in
 
 
+@pytest.mark.parametrize("below", ["citations/999/", "nothing/", "no/such/page"])
 def test_an_address_below_a_run_leads_back_to_the_run_of_its_owner_alone(
-    client: Client, admin: User
+    client: Client, admin: User, below: str
 ) -> None:
     run = make_run(admin, "completed")
     client.force_login(admin)
-    answer = client.get(f"/runs/{run.public_id}/citations/999/")
+    answer = client.get(f"/runs/{run.public_id}/{below}")
     link = BeautifulSoup(answer.content, "html.parser").select_one(".notice-page .primary")
     assert answer.status_code == 404 and link is not None
     assert link["href"] == f"/runs/{run.public_id}/" and "Open the run" in link.get_text()
     client.force_login(User.objects.create_user("eve", password="x"))
-    answer = client.get(f"/runs/{run.public_id}/citations/999/")
+    answer = client.get(f"/runs/{run.public_id}/{below}")
     assert answer.status_code == 404 and b"Open the run" not in answer.content
 
 
