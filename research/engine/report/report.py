@@ -61,6 +61,7 @@ from research.engine.report.report_format import (
     cost_by_words,
     most_words,
     shorten,
+    without_loose_ends,
 )
 from research.engine.report.report_gate import (
     Checked,
@@ -193,6 +194,8 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     draft = told_once(draft, tabled, has_figures, events, is_led(run))
     checked = replace(checked, draft=draft, is_dense=True)
     short = shorten(draft, is_short, is_kept, answered_by, cost)
+    if draft.is_authored and run.form >= Form.EDITED:
+        short = without_loose_ends(short, draft, run.ledger.plan.language)
     left = _in_sections(draft) - _in_sections(short)
     shortened = replace(checked, draft=short, shortened=len(left))
     whole = replace(shortened, keeps_figures=True)

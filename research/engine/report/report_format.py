@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
@@ -14,6 +14,7 @@ from research.engine.records import Checks, Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
+from research.engine.report.parts.subjects import opens_with_pronoun
 from research.engine.text.tokens import term_set, words_in
 from research.engine.threads.seed import ReportForm, ReportFormat
 
@@ -213,6 +214,27 @@ def shorten(
 
     draft = _first_short(_ever_shorter(draft, with_less), is_short)
     return _refilled(draft, whole, is_short, order)
+
+
+def without_loose_ends(short: Draft, whole: Draft, language: str) -> Draft:
+    """Return a shortened draft without the sentences that go on with a pronoun from one which was
+    left out: they would speak of another thing. A section keeps its first sentence.
+    """
+    before = {
+        said: prior
+        for section in whole.sections
+        for prior, said in pairwise(section.statements)
+        if not said.quoted and opens_with_pronoun(said.body, language)
+    }
+
+    def bound(section: Section) -> Section:
+        told = list(section.statements[:1])
+        for said in section.statements[1:]:
+            if said not in before or before[said] == told[-1]:
+                told.append(said)
+        return replace(section, statements=tuple(told))
+
+    return replace(short, sections=tuple(map(bound, short.sections)))
 
 
 def _ever_shorter(draft: Draft, with_less: Callable[[Draft], Draft | None]) -> Iterator[Draft]:

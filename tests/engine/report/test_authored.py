@@ -21,6 +21,7 @@ from research.engine.report.draft_answer import (
 )
 from research.engine.report.parts.headings import fitting_heading
 from research.engine.report.parts.paragraphs import with_bold_name
+from research.engine.report.report_format import without_loose_ends
 from tests.engine.scripted import CHAIN, QUALIFIED, Oracle, Ran, harbour, ledger
 
 DESIGNED = "The Harrow Point lighthouse was designed by Edda Marlow. [E1]"
@@ -247,3 +248,17 @@ async def test_a_part_of_the_verdict_that_is_lost_is_told_by_its_section() -> No
 
     assert "1886" not in top and "**Short answer.** The Harrow Point lighthouse was designed" in top
     assert top.index("was designed by Edda Marlow") < top.index("belonged to Ruth Ansel")
+
+
+def test_what_goes_on_from_a_sentence_that_was_cut_goes_too() -> None:
+    first = Statement("The lamp burns oil.", ("E1",))
+    cut = Statement("Declick removes single clicks.", ("E2",))
+    goes_on = Statement("It is meant for few samples.", ("E2",))
+    again = Statement("Their number is told by the manual.", ("E3",))
+    last = Statement("The tower is old.", ("E4",))
+    whole = Draft((), (Section("A1", (first, cut, goes_on, again, last)),), is_authored=True)
+    short = replace(whole, sections=(Section("A1", (first, goes_on, again, last)),))
+    [left] = without_loose_ends(short, whole, "en").sections
+    assert left.statements == (first, last)
+    [all_of_it] = without_loose_ends(whole, whole, "en").sections
+    assert all_of_it.statements == whole.sections[0].statements

@@ -114,6 +114,13 @@ def leans_back(sentence: str, language: str, known: Set[str]) -> bool:
     return not named and not term_set(" ".join(words)) & known
 
 
+def opens_with_pronoun(sentence: str, language: str) -> bool:
+    """Return whether the subject of a sentence is named in the one before it."""
+    code = language.lower().replace("_", "-").partition("-")[0]
+    pronoun, _ = _openings(code if code in _PRONOUNS else ENGLISH)
+    return pronoun.match(sentence) is not None
+
+
 def refers_back(sentence: str, language: str, known: Set[str]) -> bool:
     """Return whether a sentence is hard to understand without the one before it: it leans back,
     opens with a connective, or points at something in it.
