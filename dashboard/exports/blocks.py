@@ -11,7 +11,14 @@ from markdown_it.token import Token
 
 from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
-from dashboard.markdown.parsing import ENDS, MARKER, PARSER, in_lines, is_command
+from dashboard.markdown.parsing import (
+    ENDS,
+    MARKER,
+    PARSER,
+    in_lines,
+    is_command,
+    with_last_blocks,
+)
 from dashboard.markdown.tables import is_better_transposed, transposed
 from research.engine.text.language import ENGLISH
 
@@ -62,8 +69,10 @@ class _Place:
 
 
 def parse_blocks(markdown: str, markers: frozenset[int], language: str = ENGLISH) -> list[Block]:
-    """Return the blocks of a report. `markers` are the citations that it has."""
-    return list(_iterate_blocks(PARSER.parse(markdown), markers, language))
+    """Return the blocks of a report, with the commands of its steps as on its page. `markers` are
+    the citations that it has.
+    """
+    return list(_iterate_blocks(PARSER.parse(with_last_blocks(markdown)), markers, language))
 
 
 def _iterate_blocks(tokens: list[Token], markers: frozenset[int], language: str) -> Iterator[Block]:
@@ -117,8 +126,8 @@ def _blocks(runs: Iterable[Run], place: _Place) -> Iterator[Block]:
         if is_apart:
             if place.fresh:
                 yield _block((), place)
-            lines = (replace(run, text=in_lines(run.text)) for run in parts)
-            yield from (Block("code", (run,), len(place.numbers)) for run in lines)
+            lines = "\n".join(in_lines(run.text) for run in parts)
+            yield Block("code", (Run(lines, code=True),), len(place.numbers))
         else:
             told = tuple(_behind_command(parts)) if before else parts
             if told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from django.utils.html import escape
@@ -136,10 +136,11 @@ def in_italics(inline: Token) -> list[Token]:
 
 
 def is_command(code: str) -> bool:
-    """Return whether a code span is a command to set as a block: it is long, and has three words or
-    signs of a command: "Equity:Opening Balances" is a name.
+    """Return whether a code span is a command to set as a block: it is long, begins with no figure,
+    and has three words or signs of a command: "Equity:Opening Balances" is a name, and so is
+    "1983-05-12 - The mill".
     """
-    words = code.split()
+    words = [] if code[:1].isdigit() else code.split()
     is_told = len(words) > 2 or (len(words) > 1 and bool(_SIGNS.search(code)))
     return is_told and len(code) > LONG_COMMAND
 
@@ -166,7 +167,15 @@ def with_blocks(markdown: str) -> str:
     """Return Markdown whose numbered steps have their commands as blocks of code, those that follow
     each other as one: long ones, and all behind the markers of a step.
     """
+    return _with_blocks(markdown, lambda codes: any(map(is_command, codes)))
 
+
+def with_last_blocks(markdown: str) -> str:
+    """Return Markdown with blocks of the commands behind the markers of steps alone."""
+    return _with_blocks(markdown, lambda _: False)
+
+
+def _with_blocks(markdown: str, are_apart: Callable[[list[str]], bool]) -> str:
     def step(found: re.Match[str]) -> str:
         indent = " " * len(found[1])
 
@@ -174,14 +183,14 @@ def with_blocks(markdown: str) -> str:
             codes = _SPAN.findall(run[0])
             before, behind = run.string[: run.start()].rstrip(), run.string[run.end() :].strip()
             is_last = before.endswith(_LEADS) and not behind
-            if not is_last and not any(map(is_command, codes)):
+            if not is_last and not are_apart(codes):
                 return run[0]
             told = (line for code in codes for line in in_lines(code).splitlines())
             lines = ("```", *told, "```")
             return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
 
         told = _STEP_CODE.sub(block, found[2])
-        return found[1] + _GAP.sub("\n\n", told).rstrip()
+        return found[1] + _GAP.sub("\n\n", told).strip()
 
     return _STEP.sub(step, markdown)
 
