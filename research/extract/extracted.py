@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from research.engine.ports import SourceKind
 from research.errors import PlumblineError
 
+STRUCK = "[struck out: {}]"
+"""What a page said before, and does no longer: it may tell when something ended."""
+
 
 @dataclass(frozen=True)
 class Extracted:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice, zip_longest
 from urllib.parse import unquote, urlsplit
 
-from research.extract.extracted import EmptyPageError, Extracted
+from research.extract.extracted import STRUCK, EmptyPageError, Extracted
 from research.extract.manualpage import manual_markdown, manual_title, page_name
 from research.fetch.sites import kind_of
 
@@ -43,12 +43,12 @@ _TAG = (
     r"</?(?P<tag>a|b|br|center|code|div|em|font|i|img|kbd|p|small|span|strong|sub|sup|tt|u)"
     r"(?:\s[^<>]{0,400})?/?>"
 )
-# "~~struck out~~": no longer true
-_STRUCK = r"(?<!~)(?P<struck>~~)(?=[^\s~]).{1,1000}?(?<=[^\s~])~~(?!~)"
+# "~~struck out~~"
+_STRUCK = r"(?<!~)~~(?=[^\s~])(?P<struck>.{1,1000}?)(?<=[^\s~])~~(?!~)"
 _MARK = re.compile("|".join((_ESCAPED, _CODE, _IMAGE, _TAG, _STRUCK, _LINK, _STARS, _LINES)), re.S)
 # "- ", "12. "
 _MARKER = re.compile(r"\s*(?:(?:[-+*•]|\d{1,3}[.)])\s+)?")
-_NESTED = ("link", "strong", "slanted")
+_NESTED = ("link", "strong", "slanted", "struck")
 # "# ", "- ", "***", "> ", "```"
 _OPENS_BLOCK = re.compile(r"(?:#{1,6}|[-+*•])(?:\s|$)|\*\*\*|[>|]|\s|```|~~~")
 _INDENTED = re.compile(r" {4}|\t")
@@ -106,7 +106,9 @@ def _render_inline(text: str, *, opens: bool = True) -> str:
         )
         if (mark["link"] and _is_alone(mark)) or (first and _OPENS_BLOCK.match(words)):
             return mark[0]
-        return "" if mark["image"] or mark["tag"] or mark["struck"] else words
+        if mark["image"] or mark["tag"]:
+            return ""
+        return STRUCK.format(words) if mark["struck"] else words
 
     return _MARK.sub(read, text)
 

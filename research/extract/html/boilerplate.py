@@ -8,13 +8,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from research.extract.extracted import STRUCK
+
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 _NEVER_TEXT = (
     *("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "head"),
     *("select", "button", "input", "textarea", "datalist", "audio", "video", "annotation", "map"),
     *("annotation-xml", "applet", "embed", "frameset", "noembed", "noframes", "progress", "meter"),
-    *("del", "s", "strike"),  # no longer true
 )
 _FRAME = frozenset({"nav", "footer", "menu"})
 _SIDES = frozenset({"aside"})
@@ -80,6 +81,16 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#][\w-]+)", re.I)
 
 
+def _mark_struck(element: Any) -> None:
+    """Say of what a page has struck out that it is no longer said."""
+    before, after = STRUCK.split("{}")
+    element.text = before + (element.text or "").lstrip()
+    if len(element):
+        element[-1].tail = (element[-1].tail or "") + after
+    else:
+        element.text += after
+
+
 def prune_boilerplate(body: Any) -> None:
     """Remove hidden elements and boilerplate from a page's body, in place.
 
@@ -92,6 +103,8 @@ def prune_boilerplate(body: Any) -> None:
     for element in list(body.iter()):
         if is_hidden(element) or _is_frame(element):
             _drop(element)
+    for element in list(body.iter("del", "s", "strike")):
+        _mark_struck(element)
     half = text_length(body) / 2
     if hidden:
         for element in list(body.iter()):
