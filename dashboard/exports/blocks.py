@@ -126,8 +126,8 @@ def _blocks(runs: Iterable[Run], place: _Place) -> Iterator[Block]:
         if is_apart:
             if place.fresh:
                 yield _block((), place)
-            lines = "\n".join(in_lines(run.text) for run in parts)
-            yield Block("code", (Run(lines, code=True),), len(place.numbers))
+            lines = (replace(run, text=in_lines(run.text)) for run in parts)
+            yield from (Block("code", (run,), len(place.numbers)) for run in lines)
         else:
             told = tuple(_behind_command(parts)) if before else parts
             if told:

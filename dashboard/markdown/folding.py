@@ -67,7 +67,6 @@ MARKS = re.compile(r"(?=“)|(?<=”)")
 SPACES = re.compile(r"(\s+)")
 ATTRIBUTION = re.compile(r"\s*(?:\([^()]{1,200}\))?[.,;]?\s*")
 """Attribution between a quotation and its citation markers: " (trees.test). "."""
-_BETWEEN = " ;,."
 OMISSION = " … "
 """Ellipsis between quoted sentences that are not adjacent on their page."""
 
@@ -213,9 +212,7 @@ def _clean(tokens: Sequence[Token]) -> str:
 
 
 def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
-    """Set commands of numbered lists on lines of their own, with a button that copies those that
-    follow each other.
-    """
+    """Set commands of numbered lists on lines of their own, with buttons that copy them."""
     depth = 0
     for token in tokens:
         if token.type in ("ordered_list_open", "ordered_list_close"):
@@ -225,20 +222,13 @@ def set_commands(tokens: Sequence[Token], *, copies: bool = False) -> None:
 
 
 def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
-    before, commands, lines = None, _commands_among(children), list[str]()
+    before, commands = None, _commands_among(children)
     for at, child in enumerate(children):
         is_apart = at in commands
         if is_apart:
-            lines.append(in_lines(child.content))
-            if _goes_on(children[at + 1 : at + 3], at + 2 in commands):
-                children[at + 1].content = ""
-            else:
-                button = _button() if copies else ""
-                code = _with_whole_options("\n".join(lines))
-                yield html_token(f'<span class="command">{button}<code>{code}</code></span>')
-                lines.clear()
-        elif lines:
-            continue
+            button = _button() if copies else ""
+            code = _with_whole_options(in_lines(child.content))
+            yield html_token(f'<span class="command">{button}<code>{code}</code></span>')
         elif before is not None and child.type == "text" and child.content.startswith(ENDS):
             yield span_token("hidden", child.content[:1])
             child.content = child.content[1:]
@@ -246,11 +236,6 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
         else:
             yield child
         before = child if is_apart else None
-
-
-def _goes_on(after: Sequence[Token], is_command: bool) -> bool:
-    """Return whether behind a command another one follows, with nothing between them but a mark."""
-    return is_command and after[0].type == "text" and not after[0].content.strip(_BETWEEN)
 
 
 def _with_whole_options(command: str) -> str:

@@ -164,8 +164,8 @@ def in_lines(command: str) -> str:
 
 
 def with_blocks(markdown: str) -> str:
-    """Return Markdown whose numbered steps have their commands as blocks of code, those that follow
-    each other as one: long ones, and all behind the markers of a step.
+    """Return Markdown whose numbered steps have their commands as blocks of code: long ones, and
+    all behind the markers of a step.
     """
     return _with_blocks(markdown, lambda codes: any(map(is_command, codes)))
 
@@ -185,9 +185,9 @@ def _with_blocks(markdown: str, are_apart: Callable[[list[str]], bool]) -> str:
             is_last = before.endswith(_LEADS) and not behind
             if not is_last and not are_apart(codes):
                 return run[0]
-            told = (line for code in codes for line in in_lines(code).splitlines())
-            lines = ("```", *told, "```")
-            return "\n\n" + "".join(f"{indent}{line}\n" for line in lines) + f"\n{indent}"
+            fences = (("```", *in_lines(code).splitlines(), "```", "") for code in codes)
+            lines = (f"{indent}{line}".rstrip() for fence in fences for line in fence)
+            return "\n\n" + "\n".join(lines) + f"\n{indent}"
 
         told = _STEP_CODE.sub(block, found[2])
         return found[1] + _GAP.sub("\n\n", told).strip()

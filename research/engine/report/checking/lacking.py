@@ -68,11 +68,13 @@ def lacking_figures(text: str, known: str, context: str) -> list[str]:
 
 
 def stands_in(written: str, text: str) -> bool:
-    """Return whether a text has these words or this number as they are, not within others."""
-    before, behind = (r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)")
+    """Return whether a text has these words or this number as they are, not within others; a
+    number may have another sign there, and its unit next to it.
+    """
     if written[:1].isalpha():
-        before, behind = r"(?<!\w)", r"(?!\w)"
-    return bool(re.search(f"{before}{re.escape(written)}{behind}", text, re.IGNORECASE))
+        return bool(re.search(rf"(?<!\w){re.escape(written)}(?!\w)", text, re.IGNORECASE))
+    plain = re.escape(written.lstrip("-−+")).replace(r"\ ", r"\s?")
+    return bool(re.search(rf"(?<!\d)(?<!\d[.,]){plain}(?!\d|[.,]\d)", text, re.IGNORECASE))
 
 
 def lacking_dates(text: str, known: str, context: str) -> list[str]:

@@ -66,6 +66,8 @@ customer_id = 42".
 _PROGRAMS = ("bin/",)
 """How the paths of programs go on, whose names have to be known."""
 SHORTEST_OPTION = 3
+_SHORT_OPTIONS = re.compile(r"-[a-z]{2,4}")
+"""Options of a letter, set together."""
 _PLACEHOLDER = re.compile(r"[A-Z]+(?:-[A-Z]+)+|[\w.-]*\d{4}-\d{2}-\d{2}")
 """Placeholder of a value that the user fills in: "KEY-OF-THE-SERVER", "files-2026-12-31"."""
 _CONTEXT = 80
@@ -173,6 +175,8 @@ def _unknown(code: str, given: str, ledger: Ledger) -> list[str]:
     told, pages = given.casefold(), [page.text.casefold() for page in ledger.pages.values()]
 
     def is_known(name: str) -> bool:
+        if _SHORT_OPTIONS.fullmatch(name) and ledger.began >= Form.EDITED:  # "-vv", "-xzf"
+            return all(any(f"-{letter}" in text for text in (told, *pages)) for letter in name[1:])
         last = name.rpartition(".")[2] if ledger.began >= Form.EDITED else name
         if any(each in text for each in {name, last} for text in (told, *pages)):
             return True
