@@ -40,7 +40,7 @@ LONGEST_USE = 60
 MOST_PAGES = 3
 """Pages of a site that are shown; more are folded below its name."""
 ORDERS = {
-    "": gettext_lazy("Number"),
+    "": gettext_lazy("First cited"),
     "date": gettext_lazy("Date"),
     "kind": gettext_lazy("Kind"),
     "cited": gettext_lazy("Times cited"),

@@ -207,7 +207,7 @@ def test_sources_are_sorted_by_number_date_kind_or_citations(client: Client, run
     soup = BeautifulSoup(page, "html.parser")
     links = soup.select(".sort a")
     assert [(said(link), link["href"]) for link in links] == [
-        ("Number", "?kind=news"),
+        ("First cited", "?kind=news"),
         ("Date", "?kind=news&sort=date"),
         ("Kind", "?kind=news&sort=kind"),
         ("Times cited", "?kind=news&sort=cited"),

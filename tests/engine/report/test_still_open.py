@@ -164,7 +164,8 @@ ASKED_OF_TWO = "What about the fee of a berth, or a MOORING permit?"
          (), ["how it is paid"]),
         ("What does a berth cost, and how is it paid?", Gap("G1", "how it is paid", "A1", False, 1),
          (), []),
-        ("What does a berth cost?", Gap("G1", "how it is paid", "A1", True, 1), (), []),
+        ("What does a berth cost?", Gap("G1", "how it is paid", "A1", True, 1), (),
+         ["how it is paid"]),
     ],
     ids=["named by its author", "a gap", "a gap that matters less", "a gap of a single part"],
 )  # fmt: skip

@@ -191,15 +191,14 @@ def open_points(draft: Draft, marks: Markers) -> list[OpenPoint]:
 
 
 def with_untold_parts(draft: Draft, ledger: Ledger) -> Draft:
-    """Return the draft whose open points have what the last assessment misses most of sub-questions
-    that ask for several things. As it is where no model named what it leaves open.
+    """Return the draft whose open points have what the last assessment misses most of answered
+    sub-questions. As it is where no model named what it leaves open.
     """
     if draft.open is None or ledger.began < Form.EDITED:
         return draft
     points, shown = [*draft.open], draft.covered
     for aspect in ledger.aspects.values():
-        is_split = len(asked_parts(aspect.text)) > 1
-        if aspect.id not in shown or aspect.state not in ANSWERING or not is_split:
+        if aspect.id not in shown or aspect.state not in ANSWERING:
             continue
         missed = [
             gap.text for gap in ledger.open_gaps() if gap.critical and gap.aspect_id == aspect.id
