@@ -24,8 +24,8 @@ MOST_TRIED, LEAST_SHARED = 6, 2
 words that they share with it.
 """
 _CLAUSE = re.compile(r"[,;:]\s|\s(?:and|but|because|since|so|und|aber|weil|da)\s")
-_NAMED = re.compile(r"\d|^[^\W\d_]*[A-Z]")
-"""A figure in digits or a name: "two" stands in many findings."""
+_NAMED = re.compile(r"\d{2}|^[^\W\d_]*[A-Z]")
+"""A figure of several digits or a name: "two" and "0" stand in many findings."""
 
 
 def completed_citations(
