@@ -19,9 +19,11 @@ from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS, PASTE
 from dashboard.markdown.markers import NO_PLACE, FindLink, Link
 from dashboard.markdown.report import RenderedParts, render_in_parts, render_markdown
+from dashboard.markdown.statements import cited_texts
 from dashboard.queries.run_rows import RunRows, labels_at
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.quotes import plain_quote
+from research.engine.text.tokens import term_set
 from research.engine.verifier.qualification import least_proportion
 from research.models import EvidenceSource, Run
 
@@ -116,6 +118,8 @@ def titles_of(rows: RunRows) -> list[str]:
 def citation_links(rows: RunRows) -> FindLink:
     """Return a function that finds the link of a marker, to the quotes behind its occurrence."""
     citations = {entry["marker"]: entry for entry in (rows.report.citations if rows.report else ())}
+    told = cited_texts(rows.report.markdown) if rows.report else ()
+    said = {mark: each.text for each in told for mark in each.markers}
 
     def find(marker: int, place: int) -> Link | None:
         if marker not in citations:
@@ -126,7 +130,12 @@ def citation_links(rows: RunRows) -> FindLink:
         is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
             address if place in (0, NO_PLACE) and is_whole else f"{address}?place={place}",
-            *summarize_sources(quotes, rows.site_names, tells_support=not rows.has_lone_origin),
+            *summarize_sources(
+                quotes,
+                rows.site_names,
+                said.get((marker, place), ""),
+                tells_support=not rows.has_lone_origin,
+            ),
             any(row.evidence.label in rows.rejected for row in quotes),
         )  # fmt: skip
 
@@ -134,18 +143,25 @@ def citation_links(rows: RunRows) -> FindLink:
 
 
 def summarize_sources(
-    rows: Sequence[EvidenceSource], site_names: Mapping[str, str], *, tells_support: bool = True
+    rows: Sequence[EvidenceSource],
+    site_names: Mapping[str, str],
+    said: str = "",
+    *,
+    tells_support: bool = True,
 ) -> tuple[str, frozenset[str]]:
     """Return the lines of a tooltip, and the independent sources that support the citation, none
     unless it `tells_support`.
 
-    The lines are the title; site, date and support; the first quote of each record.
+    The lines are the title; site, date and support; of each record the first of the quotes that
+    have most words of what is `said`.
     """
     if not rows:
         return "", frozenset()
-    first = rows[0]
-    by_record = {row.evidence_id: row for row in reversed(rows)}
-    by_record = dict(reversed(by_record.items()))
+    first, words_said = rows[0], term_set(said)
+    by_record = dict[int, EvidenceSource]()
+    for row in sorted(rows, key=lambda row: -len(words_said & term_set(row.quote))):
+        by_record.setdefault(row.evidence_id, row)
+    in_order = dict.fromkeys(row.evidence_id for row in rows)
     keys = frozenset(row.independence_key for each in rows for row in each.evidence.quotes.all())
     support = support_line(first.evidence.quotes.all()) if tells_support else ""
     site = words.site_of(first.url, site_names.get(first.url))
@@ -154,7 +170,7 @@ def summarize_sources(
         " · ".join(filter(None, (site.name, describe_date(first), support))),
         *(
             f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”"
-            for row in by_record.values()
+            for row in (by_record[record] for record in in_order)
         ),
     )
     note = "\n".join(" ".join(line.split()) for line in lines)

@@ -26,7 +26,8 @@ ENDS = (".", ",", ";", ":", "。")
 """Marks behind a command that would open the next line."""
 COLONS, STOPS = (":", "："), (".", "!", "。")
 """Marks that end the text before short code which is then shown as a separate command."""
-_STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|;[ \t]+(?=\S)")
+_STATEMENT_END = re.compile(r"(?P<quoted>'[^']*'|\"[^\"]*\")|(?<!\\);[ \t]+(?=[^\s>|&])")
+"""The end of a statement; the shell's "\\;" ends an argument, and a redirection goes on with it."""
 _STEP = re.compile(r"^(\d{1,3}\. )(.+)$", re.MULTILINE)
 _STEP_CODE = re.compile(r"(?: ?`[^`\n]{1,6000}`[,;.]?)+ ?")
 _SPAN = re.compile(r"`([^`\n]{1,6000})`")

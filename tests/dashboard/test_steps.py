@@ -85,6 +85,10 @@ def test_a_long_command_of_a_step_stands_apart_and_can_be_copied() -> None:
         ("Look at `pg_stat_activity`. [1]", []),
         ("Then look at it. `ANALYZE;` `VACUUM;` [1]", ["ANALYZE;", "VACUUM;"]),
         ("Do all: `BEGIN; SET a = 'b; c'; COMMIT;` [1]", ["BEGIN;\nSET a = 'b; c';\nCOMMIT;"]),
+        (
+            r"List: `find . -exec ls {} \; > a.txt; cat a.txt` [1]",
+            ["find . -exec ls {} \\; > a.txt;\ncat a.txt"],
+        ),
     ],
 )
 def test_a_short_command_behind_a_colon_can_be_copied_too(step: str, commands: list[str]) -> None:
