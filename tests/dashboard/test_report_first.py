@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from dashboard.contexts.report import summarize_sources
 from dashboard.prices import priced_usage
 from dashboard.titles import asking_part, short_title, shorten
 from dashboard.words import format_day
@@ -792,3 +793,15 @@ def test_sources_group_documents_by_their_collections(client: Client, run: Run) 
     page = shown(client, f"/runs/{run.public_id}/sources/")
     named = " ".join(text_of(each) for each in page.select("h3"))
     assert "borg" in named and "restic" in named
+
+
+def test_a_tooltip_shows_the_quote_that_its_statement_is_made_of(run: Run) -> None:
+    evidence = run.evidence.get(label="E1")
+    source = evidence.quotes.get()
+    source.pk, source.position, source.start = None, 1, 900
+    source.quote = "The bark is grey and rough."
+    source.save()
+    quotes = [*evidence.quotes.order_by("start")]
+    first, _ = summarize_sources(quotes, {})
+    about_bark, _ = summarize_sources(quotes, {}, "Its bark is rough and grey.")
+    assert "The bark is grey" not in first and "The bark is grey" in about_bark
