@@ -61,6 +61,8 @@ CALCULATIONS_SHOWN = 3
 """Calculations that need no folding."""
 LISTED_FIRST = 10
 """Cited sources that are shown; a few more stay, the others are folded behind them."""
+SCRIPT_SHOWN = 6
+"""Lines of a command that need no folding."""
 LONG_QUOTATION = 40
 """Words from which a quotation is a block."""
 MARKS = re.compile(r"(?=“)|(?<=”)")
@@ -227,8 +229,11 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
         is_apart = at in commands
         if is_apart:
             button = _button() if copies else ""
-            code = _with_whole_options(in_lines(child.content))
-            yield html_token(f'<span class="command">{button}<code>{code}</code></span>')
+            lines = in_lines(child.content)
+            shown = (
+                f'<span class="command">{button}<code>{_with_whole_options(lines)}</code></span>'
+            )
+            yield html_token(_folded_script(shown, lines.count("\n") + 1) if copies else shown)
         elif before is not None and child.type == "text" and child.content.startswith(ENDS):
             yield span_token("hidden", child.content[:1])
             child.content = child.content[1:]
@@ -236,6 +241,14 @@ def _with_commands(children: Sequence[Token], copies: bool) -> Iterator[Token]:
         else:
             yield child
         before = child if is_apart else None
+
+
+def _folded_script(shown: str, lines: int) -> str:
+    """Return a command as it is `shown`, folded if it is a script of many lines."""
+    if lines <= SCRIPT_SHOWN:
+        return shown
+    told = ngettext("Script of %(n)s line", "Script of %(n)s lines", lines) % {"n": lines}
+    return f'<details class="script"><summary>{escape(told)}</summary>{shown}</details>'
 
 
 def _with_whole_options(command: str) -> str:

@@ -238,3 +238,20 @@ def test_commands_behind_the_markers_of_a_step_can_be_copied() -> None:
         "uptime",
         "date -u",
     ]
+
+
+@pytest.mark.parametrize(("lines", "is_folded"), [(6, False), (7, True)])
+def test_a_long_script_is_folded_on_the_page(lines: int, is_folded: bool) -> None:
+    script = " ⏎ ".join(f"echo {n} is done" for n in range(lines))
+    report = (
+        f"**Short answer.** So. [1]\n\n**What to do.** *It is so.*\n\n1. Save it. [1] `{script}`\n"
+    )
+    for copies in (True, False):
+        parts = render_in_parts(report, link) if copies else render_markdown(report, link)
+        shown = parts.answer if copies else parts.html
+        [command] = BeautifulSoup(shown, "html.parser").select(".command")
+        assert command.code is not None and len(command.code.get_text().split("\n")) == lines
+        script_of = command.find_parent("details", class_="script")
+        assert (script_of is not None) is (is_folded and copies)
+        if script_of and script_of.summary:
+            assert script_of.summary.get_text() == f"Script of {lines} lines"
